@@ -70,16 +70,17 @@ def faults(path):
     return found + _code(code)
 
 
-READ, PLAYED, ASKED_FOR, TRIED = 200, 2, 1, 4  # words a minute; minutes for the play, a question, an exercise
+READ, PLAYED, ASKED_FOR, TRIED, LINES = 200, 2, 1, 4, 15  # words a minute; minutes for the play, a question, an exercise; lines of code a minute
 
 
 def minutes(cells):
-    """How long a reader takes alone: reading, the play, each question, each exercise, and ten seconds for a cell to run."""
+    """How long a reader takes alone: reading, the play, each question, each exercise, code, and ten seconds for a cell to run."""
     code = [cell for cell in cells if cell.cell_type == "code" and not is_folded(cell, SOLUTION)]
     read = sum(len(cell.source.split()) for cell in cells if cell.cell_type == "markdown")
     tried = sum("attempt(" in cell.source for cell in code)
     asked = sum(bool(ASKED.search(cell.source)) for cell in code)
-    return round(read / READ + PLAYED + asked * ASKED_FOR + tried * TRIED + len(code) / 6)
+    lines = sum(len(cell.source.splitlines()) for cell in code if not cell.metadata.get("jupyter", {}).get("source_hidden"))
+    return round(read / READ + PLAYED + asked * ASKED_FOR + tried * TRIED + lines / LINES + len(code) / 6)
 
 
 def _parts_of_redone(cells):

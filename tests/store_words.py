@@ -21,7 +21,7 @@ EMPHASIS = frozenset({
     "add", "also in the way", "before", "binding", "clean", "decision", "file, new, terminal", "step", "enough for a class.", "even pods spreading", "every",
     "explore", "in another rack", "is", "name", "node inclusion policies", "not enough capacity", "not in", "other",
     "pod mutable scheduling directives", "queue controller", "shift+enter", "spot", "demand", "storage capacity constraints", "that", "the pod is not assumed",
-    "topology aware volume scheduling", "uses", "where",
+    "topology aware volume scheduling", "uses", "we do not assumepod", "where",
 })
 ITALIC = re.compile(r"(?<![*\w])\*([^*\n]{2,40})\*(?!\*)")
 HIDDEN = re.compile(r"```.*?```|<details>.*?<summary>.*?</summary>|</details>|^#[^\n]*$", re.DOTALL | re.MULTILINE)
@@ -55,7 +55,7 @@ def words():
 
 def part():
     """Return the part of the page."""
-    rows = (f"| {word} | {sentence} | [{lesson[:2] if lesson[0].isdigit() else 'ten minutes'}](../notebooks/{lesson}.ipynb) |"
+    rows = (f"| {word} | {sentence.removesuffix(':')}{'.' * sentence.endswith(':')} | [{lesson[:2] if lesson[0].isdigit() else 'ten minutes'}](../notebooks/{lesson}.ipynb) |"
             for word, sentence, lesson in words().values())
     return HEAD + "\n".join(rows) + "\n"
 

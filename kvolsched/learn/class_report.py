@@ -7,14 +7,15 @@ neighbour is noticed. It is for a class and not for an exam: who can run the pro
 
 import json
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
+from itertools import repeat
 from pathlib import Path
 from typing import Any
 
 import attrs
 
-from ..api.notebook_output import PrintedAnswer, Rows
+from ..api.notebook_output import PrintedAnswer, Rows, printable
 from ..questions import predict
 from ..questions.predict import Grade
 from .pager import done_pages, page
@@ -37,6 +38,7 @@ class StudentRow:
         acts: commands that changed something.
         minutes: over all pages.
         remarks: what is odd.
+        whys: what the reader wrote of each page: why did it wait?
     """
 
     name: str
@@ -48,11 +50,12 @@ class StudentRow:
     acts: int
     minutes: int
     remarks: tuple[str, ...] = ()
+    whys: tuple[str, ...] = ()
 
 
 @attrs.frozen(repr=False)
 class ClassGrade(Rows[StudentRow], PrintedAnswer):
-    """A line for each report, sorted by name; printed as a table, then what is odd."""
+    """A line for each report, sorted by name; printed as a table, then what is odd, and what was written."""
 
     rows: tuple[StudentRow, ...]
 
@@ -63,7 +66,7 @@ class ClassGrade(Rows[StudentRow], PrintedAnswer):
         widths = [len(head) + 2 for head in table[0][1:]]
         lines = [f"{name:<{wide}}" + "".join(f"{cell:>{width}}" for cell, width in zip(cells, widths, strict=True))
                  for name, *cells in table]  # fmt: skip
-        return "\n".join([*lines, *(f"{row.name}: {remark}" for row in self.rows for remark in row.remarks)])
+        return "\n".join([*lines, *(f"{row.name}: {said}" for row in self.rows for said in (*row.remarks, *row.whys))])
 
 
 def report(name: str, path: str | Path = "") -> Path:
@@ -86,8 +89,8 @@ def report(name: str, path: str | Path = "") -> Path:
             raise ValueError(f"{target.name} is the report of {known['name']!r}, not of {name!r}: give another path")
         rows = known["rows"]
     mine = [done for done in done_pages if done.name == name]
-    new = [{"page": [done.level, done.number], "acts": done.acts, "hints": done.hints, "seconds": int(done.seconds)}
-           for done in mine[_reported.get(target, 0) if rows else 0:]]  # fmt: skip
+    new = [{"page": [done.level, done.number], "acts": done.acts, "hints": done.hints, "seconds": int(done.seconds),
+            "why": done.why} for done in mine[_reported.get(target, 0) if rows else 0:]]  # fmt: skip
     _reported[target] = len(mine)
     answers = predict.grade()
     if answers:
@@ -115,7 +118,7 @@ def grade(*files: str | Path) -> Grade | ClassGrade:
 
 
 def _judged(path: Path) -> StudentRow:
-    found = _read(path)
+    found, whys = _read(path), []
     name, rows, remarks = found["name"], found["rows"], []
     if not _is_whole(name, rows):
         remarks.append(f"{path.name} was changed, or is somebody else's: its pages count nothing")
@@ -127,22 +130,20 @@ def _judged(path: Path) -> StudentRow:
         if refused := [each.stderr.strip() for each in done if each.code]:
             count = f"{len(refused)} of {len(row['acts'])} acts"
             remarks.append(f"page L{level}.{number}: {count} cannot be done there: {refused[0]}")
+        if row.get("why"):
+            whys.append(f"page L{level}.{number}: {printable(' '.join(row['why'].split()))}")
         stars += 0 if remarks and not _is_whole(name, rows) else drawn.stars.count
     answers = {row["kernel"]: row for row in rows if "asked" in row}.values()  # of each kernel the last count
     asked, answered, first = (sum(int(row[each]) for row in answers) for each in ("asked", "answered", "first"))
     acts, seconds = (sum(each) for each in (
         [len(row["acts"]) for row in pages.values()], [int(row["seconds"]) for row in pages.values()]))
-    return StudentRow(name, asked, answered, first, len(pages), stars, acts, seconds // 60, tuple(remarks))
+    return StudentRow(name, asked, answered, first, len(pages), stars, acts, seconds // 60, tuple(remarks), tuple(whys))
 
 
-def _is_whole(name: str, rows: Iterable[Mapping[str, Any]]) -> bool:
-    before = ""
-    for row in rows:
-        plain = {key: value for key, value in row.items() if key != "hash"}
-        if row.get("hash") != _hash(name, before, plain):
-            return False
-        before = str(row["hash"])
-    return True
+def _is_whole(name: str, rows: Sequence[Mapping[str, Any]]) -> bool:
+    before = ["", *(str(row.get("hash")) for row in rows)]
+    plain = ({key: value for key, value in row.items() if key != "hash"} for row in rows)
+    return before[1:] == [*map(_hash, repeat(name), before, plain)]
 
 
 def _hash(name: str, before: str, row: Mapping[str, Any]) -> str:
@@ -168,9 +169,8 @@ def _read(path: Path) -> dict[str, Any]:
 
 def _fits(row: Mapping[str, Any]) -> bool:
     numbers = ("hints", "seconds") if "page" in row else ("asked", "answered", "first")
-    texts = all(isinstance(part, str) for act in (*row.get("acts", ()), [row.get("kernel", "")]) for part in act)
-    place = row.get("page", (1, 1))
-    whole = "page" in row or "kernel" in row
-    counted = whole and all(isinstance(each, int) for each in (*place, *(row[name] for name in numbers)))
-    pairs = [place, *row.get("acts", ())]
-    return counted and texts and min(place) > 0 and all(len(pair) == 2 for pair in pairs)
+    pairs = [*row.get("acts", ()), (row.get("kernel", ""), row.get("why", ""))]
+    texts, place = all(isinstance(part, str) for pair in pairs for part in pair), row.get("page", (1, 1))
+    known = "page" in row or "kernel" in row
+    counted = known and all(isinstance(each, int) for each in (*place, *(row[name] for name in numbers)))
+    return counted and texts and min(place) > 0 and all(len(pair) == 2 for pair in (place, *pairs))

@@ -50,6 +50,7 @@ class DonePage(PrintedAnswer):
         seconds: how long it took.
         incident: what it was.
         so_far: this reader's pages up to here, in words.
+        why: why it waited, in the reader's own sentence.
     """
 
     name: str
@@ -61,6 +62,7 @@ class DonePage(PrintedAnswer):
     seconds: float
     incident: Incident
     so_far: tuple[str, ...]
+    why: str
 
     @property
     def code(self) -> str:
@@ -113,16 +115,15 @@ class IncidentPage(Rescue):
         self.hints += 1
         return f"look at: {', '.join(self._incident.kinds)}" if self.hints == 1 else self.why
 
-    def done(self) -> DonePage:
-        """Return what the acts are worth, and what the page was; a report counts it."""
+    def done(self, why: str = "") -> DonePage:
+        """Return what the acts are worth, and what the page was; a report has it, and `why` it waited."""
         acts, stars = tuple((act.command, act.stdin) for act in self.acts), self.stars
         pages = {(each.level, each.number): each.stars for each in done_pages if each.name == self.name}
         pages[self.level, self.number] = stars
         so_far = tuple(f"L{level}.{number} {each.drawn}" for (level, number), each in pages.items())
-        found = DonePage(self.name, self.level, self.number, stars, acts, self.hints, time.monotonic() - self._began,
-                         self._incident, so_far)  # fmt: skip
-        done_pages.append(found)
-        return found
+        done_pages.append(DonePage(self.name, self.level, self.number, stars, acts, self.hints,
+                                   time.monotonic() - self._began, self._incident, so_far, why))  # fmt: skip
+        return done_pages[-1]
 
     def _judged(self, cluster: Cluster) -> Stars:
         found = super()._judged(cluster)
@@ -152,8 +153,7 @@ def page(name: str, level: int = 1, number: int = 0, *, lesson: int = 0) -> Inci
     >>> p.kubectl("get nodes").code
     0
     """
-    if lesson:
-        level, number = _of_lesson(name, lesson)
+    level, number = _of_lesson(name, lesson) if lesson else (level, number)
     if level not in _levels():
         raise ValueError(f"there is no level {level}; there are {', '.join(map(str, _levels()))}")
     if not number:

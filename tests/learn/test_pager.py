@@ -201,7 +201,7 @@ def test_a_page_shows_its_symptom_alone_and_tells_at_the_end():
 
 def test_a_class_is_judged_by_replay(tmp_path):
     """Who did it has the stars; who typed a neighbour's acts, or renamed a file, has none and is named."""
-    done = solved("ada").done()
+    done = solved("ada").done("no node has\x1b the label")
     mine = report("ada", tmp_path / "ada.json")
     report("ada", mine)
     copy = {"name": "bob", "rows": []}
@@ -216,6 +216,7 @@ def test_a_class_is_judged_by_replay(tmp_path):
 
     assert [(row.name, row.pages > 0, row.stars > 0) for row in found] == [("ada", True, True), ("bob", True, False), ("eve", True, False)]
     assert [bool(row.remarks) for row in found] == [False, True, True]
+    assert f"ada: page L{done.level}.{done.number}: no node has\\x1b the label" in repr(found)
     assert "eve.json was changed, or is somebody else's" in repr(found)
     graded = CliRunner().invoke(main, ["grade", *files])
     assert (graded.exit_code, graded.output.strip()) == (1, repr(found))
@@ -235,7 +236,8 @@ def test_a_kernels_answers_count_once_however_often_it_reports(tmp_path):
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"name": 1, "rows": []}', '{"name": "a", "rows": [{"page": [1]}]}',
-                                  '{"name": "a", "rows": [{"page": [1, 1], "acts": [[1, 2]], "hints": 0, "seconds": 0}]}'])
+                                  '{"name": "a", "rows": [{"page": [1, 1], "acts": [[1, 2]], "hints": 0, "seconds": 0}]}',
+                                  '{"name": "a", "rows": [{"page": [1, 1], "acts": [], "hints": 0, "seconds": 0, "why": 1}]}'])
 def test_what_is_no_report_is_refused(tmp_path, text):
     """A file of somebody else is looked at before anything of it is run."""
     (tmp_path / "a.json").write_text(text)
