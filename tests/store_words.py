@@ -55,7 +55,7 @@ def words():
 
 def part():
     """Return the part of the page."""
-    rows = (f"| {word} | {sentence.removesuffix(':')}{'.' * sentence.endswith(':')} | [{lesson[:2] if lesson[0].isdigit() else 'ten minutes'}](../notebooks/{lesson}.ipynb) |"
+    rows = (f"| {word} | {sentence.rstrip(':.')}. | [{lesson[:2] if lesson[0].isdigit() else 'ten minutes'}](../notebooks/{lesson}.ipynb) |"
             for word, sentence, lesson in words().values())
     return HEAD + "\n".join(rows) + "\n"
 
