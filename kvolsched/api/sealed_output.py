@@ -15,7 +15,7 @@ from typing import Any
 MIME = "application/vnd.kvolsched.sealed+json"
 WIDGET = "application/vnd.jupyter.widget-view+json"  # names a widget of one kernel
 SUMMARY = "After your answer"
-LOCK = "sealed: what this cell shows appears here when you have answered"
+LOCK = "sealed until you have answered; after a reload of the page, run this cell again"
 
 Bundle = Mapping[str, Any]  # mimetype -> data
 
