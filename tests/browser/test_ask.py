@@ -29,7 +29,7 @@ def test_what_a_cell_shows_comes_with_the_answer(lab_page, tmp_path):
 
     assert (ran.cells, ran.executed, ran.faults) == (6, 6, [])
     cells.nth(5).get_by_text("('later cells', 4)").wait_for()
-    assert cells.nth(2).locator(".jp-OutputArea").inner_text().count("sealed: what this cell shows") == 1
+    assert cells.nth(2).locator(".jp-OutputArea").inner_text().count("sealed until you have answered") == 1
     assert "there run" not in lab.page.locator(".jp-OutputArea").nth(1).inner_text()
     assert cells.nth(2).locator(".k-fig").count() == 0
     assert "application/vnd.kvolsched.sealed+json" in lab.page.evaluate(OUTPUTS, 2)[0]
