@@ -12,12 +12,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextvars import ContextVar
+from copy import copy
 from functools import wraps
-from html import escape
-from pathlib import Path
-from typing import Any, Generic, Self, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, overload
 
-import attrs
+if TYPE_CHECKING:
+    from pathlib import Path
 
 _COLUMNS = re.compile(r"\S {2,}\S")
 _BLOCK = "margin:0;white-space:pre;word-break:normal;overflow-x:auto"
@@ -80,7 +80,7 @@ def as_html(text: str) -> str:
     """Return text as an HTML block in which tables scroll and sentences wrap between words, indented as printed."""
     paragraphs = text.split("\n\n")
     all_tables = all(map(_COLUMNS.search, paragraphs))
-    shown = escape(text) if all_tables else _wrapping("", 0).join(map(_paragraph, paragraphs))
+    shown = _escaped(text) if all_tables else _wrapping("", 0).join(map(_paragraph, paragraphs))
     return f'<pre style="{_BLOCK}">{shown}</pre>'
 
 
@@ -89,9 +89,15 @@ def described_as_html(lines: Sequence[str], indent: int) -> str:
     return f'<pre style="{_BLOCK}">{"".join(_wrapping(line, indent) for line in lines)}</pre>'
 
 
+def _escaped(text: str) -> str:
+    from html import escape  # noqa: PLC0415 - lines in a terminal need none of its modules
+
+    return escape(text)
+
+
 def _paragraph(text: str) -> str:
     if _COLUMNS.search(text):
-        return f'<span style="display:block">{escape(text)}</span>'
+        return f'<span style="display:block">{_escaped(text)}</span>'
     lines = text.split("\n")
     indents = [len(line) - len(line.lstrip(" ")) for line in lines]
     hanging = map(max, indents, [*indents[1:], 0])  # where the printed line goes on, if it does
@@ -102,7 +108,7 @@ def _wrapping(line: str, indent: int) -> str:
     """Return one line as a block that goes on at an indent when it is wrapped."""
     place = f"padding-left:{indent}ch;text-indent:-{indent}ch;" if indent else ""
     wrap = "display:block;white-space:pre-wrap;overflow-wrap:anywhere"
-    return f'<span style="{place}{wrap}">{escape(line) or " "}</span>'
+    return f'<span style="{place}{wrap}">{_escaped(line) or " "}</span>'
 
 
 def table_text(rows: Sequence[Sequence[str]], gap: int = 2) -> list[str]:
@@ -119,11 +125,6 @@ class ShownAsYaml:
     """A value that is shown as YAML, wherever it is printed."""
 
     __slots__ = ()
-
-    def __init_subclass__(cls, **options: Any) -> None:
-        super().__init_subclass__(**options)
-        if "__repr__" in vars(cls):
-            del cls.__repr__  # attrs made it
 
     def __repr__(self) -> str:
         return _write[0](self).rstrip("\n")
@@ -195,8 +196,11 @@ class NumberedRows(Rows[Row]):
     def __getitem__(self, place: slice) -> Self: ...
 
     def __getitem__(self, place: int | slice) -> Row | Self:
-        answer: Any = self
-        return self.rows[place] if isinstance(place, int) else attrs.evolve(answer, rows=self.rows[place])
+        if isinstance(place, int):
+            return self.rows[place]
+        answer = copy(self)
+        object.__setattr__(answer, "rows", self.rows[place])  # of a frozen value, which nobody has yet
+        return answer
 
 
 class DrawnAnswer(PrintedAnswer):
@@ -216,6 +220,8 @@ class DrawnAnswer(PrintedAnswer):
         Raises:
             ValueError: another ending, or what makes the picture is not installed.
         """
+        from pathlib import Path  # noqa: PLC0415 - a sentence in a terminal needs none of its modules
+
         return Path(self.figure().save(path))
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> Any:

@@ -331,7 +331,7 @@ class SkewRow:
     sum: str = ""  # As the rule writes it: "3 + 1 − 0 = 4 > 1"
 
 
-@frozen
+@frozen(repr=False)
 class SkewLedger(ShownAsYaml):
     """One spread constraint of a pod, domain by domain, at one moment."""
 
@@ -379,7 +379,7 @@ class CapacityRow:
         return (self.driver_now if self.driver_largest is None else self.driver_largest) >= request
 
 
-@frozen
+@frozen(repr=False)
 class CapacityLedger(ShownAsYaml):
     """One claim that is to be provisioned, or one inline volume, pool by pool, at one moment."""
 

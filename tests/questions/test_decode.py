@@ -11,6 +11,7 @@ from pathlib import Path
 
 import attrs
 import pytest
+import store_sentences
 from click.testing import CliRunner
 
 import kvolsched
@@ -161,6 +162,11 @@ def test_every_reason_of_the_plugins_has_a_row():
 
     assert len(reasons) > 25
     assert [] == sorted(each for each in reasons if each and decode(f"0/1 nodes are available: 1 {each}.").unknown)
+
+
+def test_the_stored_table_is_what_the_files_say():
+    """What is read at run time was made of the rows that people edit: `python tests/store_sentences.py` makes it again."""
+    assert store_sentences.text() == store_sentences.TARGET.read_text(encoding="utf-8")
 
 
 def test_rows_are_whole():

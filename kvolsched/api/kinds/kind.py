@@ -17,7 +17,7 @@ from .volume import PersistentVolume, PersistentVolumeClaim
 from .workload import DaemonSet, Deployment, Event, Job, Namespace, ReplicaSet, ReplicationController, StatefulSet
 
 
-@attrs.define(frozen=True, kw_only=True, cache_hash=True, weakref_slot=False)
+@attrs.define(frozen=True, kw_only=True, cache_hash=True, weakref_slot=False, repr=False)
 class UnmodelledObject(ShownAsYaml, ManifestPart):
     """An object that is stored, listed and watched, and decides nothing; its kind is a field."""
 

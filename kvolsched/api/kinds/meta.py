@@ -138,14 +138,18 @@ TIMESTAMP: Mapping[str, str] = {"digest": "presence"}
 ALWAYS_WRITTEN: Mapping[str, str] = {"written": "always"}
 
 
-@attrs.define(frozen=True, kw_only=True, weakref_slot=False)
+@attrs.define(frozen=True, kw_only=True, weakref_slot=False, repr=False)
 class ManifestPart:
     """A part of a manifest: the fields that this package models, and all others in `rest`, under their names."""
 
     rest: Frozen = EMPTY
 
+    def __repr__(self) -> str:  # one for all: attrs would compile it for each of a hundred classes
+        fields = ", ".join(f"{field.name}={getattr(self, field.name)!r}" for field in attrs.fields(type(self)))
+        return f"{type(self).__qualname__}({fields})"
 
-@attrs.define(frozen=True, kw_only=True, cache_hash=True, weakref_slot=False)
+
+@attrs.define(frozen=True, kw_only=True, cache_hash=True, weakref_slot=False, repr=False)
 class OwnerReference(ManifestPart):
     """metadata.ownerReferences[]: an owner of this object."""
 
@@ -157,7 +161,7 @@ class OwnerReference(ManifestPart):
     block_owner_deletion: bool | None = None
 
 
-@attrs.define(frozen=True, kw_only=True, cache_hash=True, weakref_slot=False)
+@attrs.define(frozen=True, kw_only=True, cache_hash=True, weakref_slot=False, repr=False)
 class ObjectMeta(ManifestPart):
     """metadata: name, labels, owners, and the times of creation and deletion.
 
@@ -183,7 +187,7 @@ class ObjectMeta(ManifestPart):
         return next((owner for owner in self.owner_references if owner.controller), None)
 
 
-@attrs.define(frozen=True, kw_only=True, cache_hash=True, weakref_slot=False)
+@attrs.define(frozen=True, kw_only=True, cache_hash=True, weakref_slot=False, repr=False)
 class ObjectReference(ManifestPart):
     """A reference to an object: a PersistentVolume's claimRef, an Event's involvedObject."""
 
@@ -195,7 +199,7 @@ class ObjectReference(ManifestPart):
     resource_version: int = attrs.field(default=0, eq=False, hash=False)
 
 
-@attrs.define(frozen=True, kw_only=True, cache_hash=True)
+@attrs.define(frozen=True, kw_only=True, cache_hash=True, repr=False)
 class Condition(ManifestPart):
     """status.conditions[] of a Pod, Node or claim."""
 
@@ -206,7 +210,7 @@ class Condition(ManifestPart):
     last_transition_time: str | None = attrs.field(default=None, metadata=TIMESTAMP)
 
 
-@attrs.define(frozen=True, kw_only=True, cache_hash=True, weakref_slot=False)
+@attrs.define(frozen=True, kw_only=True, cache_hash=True, weakref_slot=False, repr=False)
 class Resources(ManifestPart):
     """resources of containers, pods and claims: quantities by resource name, as canonical text."""
 
@@ -214,7 +218,7 @@ class Resources(ManifestPart):
     limits: Frozen = EMPTY
 
 
-@attrs.define(frozen=True, kw_only=True, weakref_slot=False)
+@attrs.define(frozen=True, kw_only=True, weakref_slot=False, repr=False)
 class ApiObject(ShownAsYaml, ManifestPart):
     """An object of the API: it prints as its manifest; its kind is the class's name; each adds its spec and status."""
 

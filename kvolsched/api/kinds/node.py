@@ -21,13 +21,13 @@ def kind_of_domain(key: str) -> str:
     return "host" if key == HOSTNAME_LABEL else key.rpartition("/")[2]
 
 
-@attrs.define(frozen=True, kw_only=True, cache_hash=True)
+@attrs.define(frozen=True, kw_only=True, cache_hash=True, repr=False)
 class NodeSpec(ManifestPart):
     unschedulable: bool = False
     taints: tuple[Taint, ...] = ()
 
 
-@attrs.define(frozen=True, kw_only=True, cache_hash=True)
+@attrs.define(frozen=True, kw_only=True, cache_hash=True, repr=False)
 class NodeStatus(ManifestPart):
     """status: capacity and allocatable are quantities by resource name, as canonical text."""
 
@@ -37,7 +37,7 @@ class NodeStatus(ManifestPart):
     declared_features: tuple[str, ...] = ()
 
 
-@attrs.define(frozen=True, kw_only=True, cache_hash=True)
+@attrs.define(frozen=True, kw_only=True, cache_hash=True, repr=False)
 class Node(ApiObject):
     api_version: ClassVar[str] = "v1"
     spec: NodeSpec = NodeSpec()

@@ -27,13 +27,13 @@ from .selector import LabelSelector, NodeSelector, NodeSelectorTerm, Toleration
 from .volume import ATTACHABLE_SOURCES, PersistentVolumeClaimSpec
 
 
-@attrs.define(frozen=True, kw_only=True, cache_hash=True, weakref_slot=False)
+@attrs.define(frozen=True, kw_only=True, cache_hash=True, weakref_slot=False, repr=False)
 class PersistentVolumeClaimVolumeSource(ManifestPart):
     claim_name: str = ""
     read_only: bool = False
 
 
-@attrs.define(frozen=True, kw_only=True, cache_hash=True)
+@attrs.define(frozen=True, kw_only=True, cache_hash=True, repr=False)
 class PersistentVolumeClaimTemplate(ManifestPart):
     """Template of an ephemeral volume's claim, which is named after the pod and the volume."""
 
@@ -41,14 +41,14 @@ class PersistentVolumeClaimTemplate(ManifestPart):
     spec: PersistentVolumeClaimSpec = PersistentVolumeClaimSpec()
 
 
-@attrs.define(frozen=True, kw_only=True, cache_hash=True)
+@attrs.define(frozen=True, kw_only=True, cache_hash=True, repr=False)
 class EphemeralVolumeSource(ManifestPart):
     """A generic ephemeral volume: a claim that is created and deleted with its pod."""
 
     volume_claim_template: PersistentVolumeClaimTemplate | None = None
 
 
-@attrs.define(frozen=True, kw_only=True, cache_hash=True)
+@attrs.define(frozen=True, kw_only=True, cache_hash=True, repr=False)
 class CSIVolumeSource(ManifestPart):
     """An inline CSI volume; `fs_size` (S2) is its size, None if unknown, which is not zero."""
 
@@ -57,32 +57,32 @@ class CSIVolumeSource(ManifestPart):
     fs_size: str | None = None
 
 
-@attrs.define(frozen=True, kw_only=True, cache_hash=True)
+@attrs.define(frozen=True, kw_only=True, cache_hash=True, repr=False)
 class GCEPersistentDiskVolumeSource(ManifestPart):
     pd_name: str = ""
     read_only: bool = False
 
 
-@attrs.define(frozen=True, kw_only=True, cache_hash=True)
+@attrs.define(frozen=True, kw_only=True, cache_hash=True, repr=False)
 class AWSElasticBlockStoreVolumeSource(ManifestPart):
     volume_id: str = attrs.field(default="", metadata={"name": "volumeID"})
     read_only: bool = False
 
 
-@attrs.define(frozen=True, kw_only=True, cache_hash=True)
+@attrs.define(frozen=True, kw_only=True, cache_hash=True, repr=False)
 class AzureDiskVolumeSource(ManifestPart):
     disk_name: str = ""
     disk_uri: str = attrs.field(default="", metadata={"name": "diskURI"})
     read_only: bool | None = None
 
 
-@attrs.define(frozen=True, kw_only=True, cache_hash=True)
+@attrs.define(frozen=True, kw_only=True, cache_hash=True, repr=False)
 class CinderVolumeSource(ManifestPart):
     volume_id: str = attrs.field(default="", metadata={"name": "volumeID"})
     read_only: bool = False
 
 
-@attrs.define(frozen=True, kw_only=True, cache_hash=True)
+@attrs.define(frozen=True, kw_only=True, cache_hash=True, repr=False)
 class RBDVolumeSource(ManifestPart):
     """A Ceph image; two sources are one image if pool and image are equal and they share a monitor."""
 
@@ -92,7 +92,7 @@ class RBDVolumeSource(ManifestPart):
     read_only: bool = False
 
 
-@attrs.define(frozen=True, kw_only=True, cache_hash=True)
+@attrs.define(frozen=True, kw_only=True, cache_hash=True, repr=False)
 class ISCSIVolumeSource(ManifestPart):
     target_portal: str = ""
     iqn: str = ""
@@ -100,7 +100,7 @@ class ISCSIVolumeSource(ManifestPart):
     read_only: bool = False
 
 
-@attrs.define(frozen=True, kw_only=True, cache_hash=True, weakref_slot=False)
+@attrs.define(frozen=True, kw_only=True, cache_hash=True, weakref_slot=False, repr=False)
 class Volume(ManifestPart):
     """spec.volumes[]: a name and one source."""
 
@@ -131,7 +131,7 @@ class Volume(ManifestPart):
         return None
 
 
-@attrs.define(frozen=True, kw_only=True, cache_hash=True)
+@attrs.define(frozen=True, kw_only=True, cache_hash=True, repr=False)
 class ContainerPort(ManifestPart):
     container_port: int = 0
     host_port: int = 0
@@ -139,7 +139,7 @@ class ContainerPort(ManifestPart):
     protocol: str = ""
 
 
-@attrs.define(frozen=True, kw_only=True, cache_hash=True)
+@attrs.define(frozen=True, kw_only=True, cache_hash=True, repr=False)
 class Container(ManifestPart):
     name: str = ""
     image: str = ""
@@ -148,13 +148,13 @@ class Container(ManifestPart):
     restart_policy: str = ""
 
 
-@attrs.define(frozen=True, kw_only=True, cache_hash=True)
+@attrs.define(frozen=True, kw_only=True, cache_hash=True, repr=False)
 class PreferredSchedulingTerm(ManifestPart):
     weight: int = 0
     preference: NodeSelectorTerm = NodeSelectorTerm()
 
 
-@attrs.define(frozen=True, kw_only=True, cache_hash=True)
+@attrs.define(frozen=True, kw_only=True, cache_hash=True, repr=False)
 class NodeAffinity(ManifestPart):
     """A pod's `affinity.nodeAffinity`. Not to be confused with the scheduler's plugin NodeAffinity."""
 
@@ -165,7 +165,7 @@ class NodeAffinity(ManifestPart):
     )
 
 
-@attrs.define(frozen=True, kw_only=True, cache_hash=True)
+@attrs.define(frozen=True, kw_only=True, cache_hash=True, repr=False)
 class PodAffinityTerm(ManifestPart):
     """One term of pod affinity: the selected pods, within one domain of the topology key."""
 
@@ -177,13 +177,13 @@ class PodAffinityTerm(ManifestPart):
     mismatch_label_keys: tuple[str, ...] = ()
 
 
-@attrs.define(frozen=True, kw_only=True, cache_hash=True)
+@attrs.define(frozen=True, kw_only=True, cache_hash=True, repr=False)
 class WeightedPodAffinityTerm(ManifestPart):
     weight: int = 0
     pod_affinity_term: PodAffinityTerm = PodAffinityTerm()
 
 
-@attrs.define(frozen=True, kw_only=True, cache_hash=True)
+@attrs.define(frozen=True, kw_only=True, cache_hash=True, repr=False)
 class PodAffinity(ManifestPart):
     """podAffinity or podAntiAffinity, which have equal fields."""
 
@@ -195,7 +195,7 @@ class PodAffinity(ManifestPart):
     )
 
 
-@attrs.define(frozen=True, kw_only=True, cache_hash=True)
+@attrs.define(frozen=True, kw_only=True, cache_hash=True, repr=False)
 class Affinity(ManifestPart):
     node_affinity: NodeAffinity | None = None
     pod_affinity: PodAffinity | None = None
@@ -205,7 +205,7 @@ class Affinity(ManifestPart):
 DO_NOT_SCHEDULE, SCHEDULE_ANYWAY = "DoNotSchedule", "ScheduleAnyway"  # what whenUnsatisfiable may be
 
 
-@attrs.define(frozen=True, kw_only=True, cache_hash=True)
+@attrs.define(frozen=True, kw_only=True, cache_hash=True, repr=False)
 class TopologySpreadConstraint(ManifestPart):
     """spec.topologySpreadConstraints[] (S3, API); `max_skew` 0 and empty texts stand for missing fields."""
 
@@ -229,12 +229,12 @@ class TopologySpreadConstraint(ManifestPart):
         return self.max_skew or 1
 
 
-@attrs.define(frozen=True, kw_only=True, cache_hash=True)
+@attrs.define(frozen=True, kw_only=True, cache_hash=True, repr=False)
 class PodSchedulingGate(ManifestPart):
     name: str = ""
 
 
-@attrs.define(frozen=True, kw_only=True, cache_hash=True, weakref_slot=False)
+@attrs.define(frozen=True, kw_only=True, cache_hash=True, weakref_slot=False, repr=False)
 class PodSpec(ManifestPart):
     node_name: str = ""
     scheduler_name: str = ""
@@ -280,7 +280,7 @@ class PodSpec(ManifestPart):
                 yield from (preference.pod_affinity_term for preference in side.preferred)
 
 
-@attrs.define(frozen=True, kw_only=True, cache_hash=True, weakref_slot=False)
+@attrs.define(frozen=True, kw_only=True, cache_hash=True, weakref_slot=False, repr=False)
 class PodStatus(ManifestPart):
     phase: str = ""
     conditions: tuple[Condition, ...] = ()
@@ -301,7 +301,7 @@ class PodStatus(ManifestPart):
         return evolve(self, conditions=changed)
 
 
-@attrs.define(frozen=True, kw_only=True, cache_hash=True)
+@attrs.define(frozen=True, kw_only=True, cache_hash=True, repr=False)
 class Pod(ApiObject):
     api_version: ClassVar[str] = "v1"
     spec: PodSpec = PodSpec()
@@ -326,7 +326,7 @@ class Pod(ApiObject):
                 yield f"{self.metadata.name}-{volume.name}"
 
 
-@attrs.define(frozen=True, kw_only=True, cache_hash=True)
+@attrs.define(frozen=True, kw_only=True, cache_hash=True, repr=False)
 class PodTemplateSpec(ManifestPart):
     metadata: ObjectMeta = ObjectMeta()
     spec: PodSpec = PodSpec()

@@ -10,7 +10,7 @@ from .selector import LabelSelector, Toleration
 SYSTEM_PRIORITY_CLASSES = {"system-cluster-critical": 2_000_000_000, "system-node-critical": 2_000_001_000}
 
 
-@attrs.define(frozen=True, kw_only=True, cache_hash=True)
+@attrs.define(frozen=True, kw_only=True, cache_hash=True, repr=False)
 class PriorityClass(ApiObject):
     """A named priority; with `global_default` it applies to pods that name no class."""
 
@@ -21,7 +21,7 @@ class PriorityClass(ApiObject):
     preemption_policy: str | None = None
 
 
-@attrs.define(frozen=True, kw_only=True, cache_hash=True)
+@attrs.define(frozen=True, kw_only=True, cache_hash=True, repr=False)
 class PodDisruptionBudgetSpec(ManifestPart):
     """spec: an empty selector protects every pod of the namespace (`policy/v1`), None protects none."""
 
@@ -31,7 +31,7 @@ class PodDisruptionBudgetSpec(ManifestPart):
     unhealthy_pod_eviction_policy: str | None = None
 
 
-@attrs.define(frozen=True, kw_only=True, cache_hash=True)
+@attrs.define(frozen=True, kw_only=True, cache_hash=True, repr=False)
 class PodDisruptionBudgetStatus(ManifestPart):
     """status: the disruption controller's counts; `disrupted_pods` are being evicted."""
 
@@ -44,7 +44,7 @@ class PodDisruptionBudgetStatus(ManifestPart):
     conditions: tuple[Condition, ...] = ()
 
 
-@attrs.define(frozen=True, kw_only=True, cache_hash=True)
+@attrs.define(frozen=True, kw_only=True, cache_hash=True, repr=False)
 class PodDisruptionBudget(ApiObject):
     api_version: ClassVar[str] = "policy/v1"
     spec: PodDisruptionBudgetSpec = PodDisruptionBudgetSpec()
@@ -56,7 +56,7 @@ class PodDisruptionBudget(ApiObject):
         return same and self.spec.selector is not None and self.spec.selector.matches(pod.labels)
 
 
-@attrs.define(frozen=True, kw_only=True, cache_hash=True)
+@attrs.define(frozen=True, kw_only=True, cache_hash=True, repr=False)
 class LimitRangeItem(ManifestPart):
     """spec.limits[]: bounds and defaults for each Container, Pod or PersistentVolumeClaim, quantities by resource."""
 
@@ -68,18 +68,18 @@ class LimitRangeItem(ManifestPart):
     max_limit_request_ratio: Frozen = EMPTY
 
 
-@attrs.define(frozen=True, kw_only=True, cache_hash=True)
+@attrs.define(frozen=True, kw_only=True, cache_hash=True, repr=False)
 class LimitRangeSpec(ManifestPart):
     limits: tuple[LimitRangeItem, ...] = ()
 
 
-@attrs.define(frozen=True, kw_only=True, cache_hash=True)
+@attrs.define(frozen=True, kw_only=True, cache_hash=True, repr=False)
 class LimitRange(ApiObject):
     api_version: ClassVar[str] = "v1"
     spec: LimitRangeSpec = LimitRangeSpec()
 
 
-@attrs.define(frozen=True, kw_only=True, cache_hash=True)
+@attrs.define(frozen=True, kw_only=True, cache_hash=True, repr=False)
 class ScopedResourceSelectorRequirement(ManifestPart):
     """spec.scopeSelector.matchExpressions[]: a scope, and for PriorityClass the names of classes."""
 
@@ -88,12 +88,12 @@ class ScopedResourceSelectorRequirement(ManifestPart):
     values: tuple[str, ...] = ()
 
 
-@attrs.define(frozen=True, kw_only=True, cache_hash=True)
+@attrs.define(frozen=True, kw_only=True, cache_hash=True, repr=False)
 class ScopeSelector(ManifestPart):
     match_expressions: tuple[ScopedResourceSelectorRequirement, ...] = ()
 
 
-@attrs.define(frozen=True, kw_only=True, cache_hash=True)
+@attrs.define(frozen=True, kw_only=True, cache_hash=True, repr=False)
 class ResourceQuotaSpec(ManifestPart):
     hard: Frozen = EMPTY
     scopes: tuple[str, ...] = ()
@@ -106,7 +106,7 @@ class ResourceQuotaSpec(ManifestPart):
         return (*listed, *(self.scope_selector.match_expressions if self.scope_selector is not None else ()))
 
 
-@attrs.define(frozen=True, kw_only=True, cache_hash=True)
+@attrs.define(frozen=True, kw_only=True, cache_hash=True, repr=False)
 class ResourceQuotaStatus(ManifestPart):
     """status: the limits that are in force, and what of them is used."""
 
@@ -114,25 +114,25 @@ class ResourceQuotaStatus(ManifestPart):
     used: Frozen = EMPTY
 
 
-@attrs.define(frozen=True, kw_only=True, cache_hash=True)
+@attrs.define(frozen=True, kw_only=True, cache_hash=True, repr=False)
 class ResourceQuota(ApiObject):
     api_version: ClassVar[str] = "v1"
     spec: ResourceQuotaSpec = ResourceQuotaSpec()
     status: ResourceQuotaStatus = ResourceQuotaStatus()
 
 
-@attrs.define(frozen=True, kw_only=True, cache_hash=True)
+@attrs.define(frozen=True, kw_only=True, cache_hash=True, repr=False)
 class Overhead(ManifestPart):
     pod_fixed: Frozen = EMPTY
 
 
-@attrs.define(frozen=True, kw_only=True, cache_hash=True)
+@attrs.define(frozen=True, kw_only=True, cache_hash=True, repr=False)
 class RuntimeClassScheduling(ManifestPart):
     node_selector: Frozen = EMPTY
     tolerations: tuple[Toleration, ...] = ()
 
 
-@attrs.define(frozen=True, kw_only=True, cache_hash=True)
+@attrs.define(frozen=True, kw_only=True, cache_hash=True, repr=False)
 class RuntimeClass(ApiObject):
     """A container runtime: what its pods use beside their containers, and on which nodes it is."""
 

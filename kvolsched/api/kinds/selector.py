@@ -15,7 +15,7 @@ from .meta import EMPTY, Frozen, ManifestPart, freeze
 from .name_syntax import check_label_value
 
 
-@attrs.define(frozen=True, kw_only=True, cache_hash=True)
+@attrs.define(frozen=True, kw_only=True, cache_hash=True, repr=False)
 class Requirement(ManifestPart):
     """One requirement of a selector: key, operator, values."""
 
@@ -85,7 +85,7 @@ def parse_integer(text: str | None) -> int | None:
     return number if -(2**63) <= number < 2**63 else None
 
 
-@attrs.define(frozen=True, kw_only=True, cache_hash=True)
+@attrs.define(frozen=True, kw_only=True, cache_hash=True, repr=False)
 class LabelSelector(ManifestPart):
     """Selector over labels: matchLabels and matchExpressions, ANDed; an empty one matches everything."""
 
@@ -103,7 +103,7 @@ class LabelSelector(ManifestPart):
         return ", ".join(parts + [str(expression) for expression in self.match_expressions]) or "everything"
 
 
-@attrs.define(frozen=True, kw_only=True, cache_hash=True)
+@attrs.define(frozen=True, kw_only=True, cache_hash=True, repr=False)
 class NodeSelectorTerm(ManifestPart):
     """One term of a node selector: its requirements are ANDed; with none, or an unreadable one, it matches no node."""
 
@@ -135,7 +135,7 @@ class NodeSelectorTerm(ManifestPart):
         return " and ".join(str(part) for part in self.match_expressions + self.match_fields) or "nothing"
 
 
-@attrs.define(frozen=True, kw_only=True, cache_hash=True)
+@attrs.define(frozen=True, kw_only=True, cache_hash=True, repr=False)
 class NodeSelector(ManifestPart):
     """Selector over nodes: terms are ORed; without terms it matches no node (S0, Volume Topology Specification)."""
 
@@ -161,7 +161,7 @@ class NodeSelector(ManifestPart):
         return " or ".join(str(term) for term in self.node_selector_terms) or "nothing"
 
 
-@attrs.define(frozen=True, kw_only=True, cache_hash=True)
+@attrs.define(frozen=True, kw_only=True, cache_hash=True, repr=False)
 class Taint(ManifestPart):
     """spec.taints[] of a Node."""
 
@@ -174,7 +174,7 @@ class Taint(ManifestPart):
         return f"{self.key}{'=' + self.value if self.value else ''}:{self.effect}"
 
 
-@attrs.define(frozen=True, kw_only=True, cache_hash=True)
+@attrs.define(frozen=True, kw_only=True, cache_hash=True, repr=False)
 class Toleration(ManifestPart):
     """spec.tolerations[] of a Pod; an empty effect tolerates all effects, an empty key with Exists all taints.
 

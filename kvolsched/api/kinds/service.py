@@ -7,7 +7,7 @@ import attrs
 from .meta import EMPTY, ApiObject, Frozen, ManifestPart
 
 
-@attrs.define(frozen=True, kw_only=True, cache_hash=True)
+@attrs.define(frozen=True, kw_only=True, cache_hash=True, repr=False)
 class ServicePort(ManifestPart):
     name: str = ""
     protocol: str = ""
@@ -16,7 +16,7 @@ class ServicePort(ManifestPart):
     node_port: int = 0
 
 
-@attrs.define(frozen=True, kw_only=True, cache_hash=True)
+@attrs.define(frozen=True, kw_only=True, cache_hash=True, repr=False)
 class ServiceSpec(ManifestPart):
     """`selector` is a plain map of labels; an empty one selects no pods."""
 
@@ -27,7 +27,7 @@ class ServiceSpec(ManifestPart):
     external_name: str = ""
 
 
-@attrs.define(frozen=True, kw_only=True, cache_hash=True)
+@attrs.define(frozen=True, kw_only=True, cache_hash=True, repr=False)
 class Service(ApiObject):
     api_version: ClassVar[str] = "v1"
     spec: ServiceSpec = ServiceSpec()

@@ -13,7 +13,7 @@ DEFAULT_CLASS = "storageclass.kubernetes.io/is-default-class"
 DEFAULT_CLASS_KEYS = (DEFAULT_CLASS, "storageclass.beta.kubernetes.io/is-default-class")
 
 
-@attrs.define(frozen=True, kw_only=True, cache_hash=True)
+@attrs.define(frozen=True, kw_only=True, cache_hash=True, repr=False)
 class TopologySelectorLabelRequirement(ManifestPart):
     """One requirement of allowedTopologies: a key and its values, ORed (S0, Restricting Topology)."""
 
@@ -21,14 +21,14 @@ class TopologySelectorLabelRequirement(ManifestPart):
     values: tuple[str, ...] = ()
 
 
-@attrs.define(frozen=True, kw_only=True, cache_hash=True)
+@attrs.define(frozen=True, kw_only=True, cache_hash=True, repr=False)
 class TopologySelectorTerm(ManifestPart):
     """One entry of allowedTopologies: expressions are ANDed, the entries ORed (S0, Restricting Topology)."""
 
     match_label_expressions: tuple[TopologySelectorLabelRequirement, ...] = ()
 
 
-@attrs.define(frozen=True, kw_only=True, cache_hash=True)
+@attrs.define(frozen=True, kw_only=True, cache_hash=True, repr=False)
 class StorageClass(ApiObject):
     """A class of volumes; `volume_binding_mode` None is Immediate, the default (S0, Delayed Volume Binding)."""
 

@@ -30,14 +30,14 @@ ATTACHABLE_SOURCES: Mapping[str, tuple[str, str]] = {
 }
 
 
-@attrs.define(frozen=True, kw_only=True, cache_hash=True)
+@attrs.define(frozen=True, kw_only=True, cache_hash=True, repr=False)
 class VolumeNodeAffinity(ManifestPart):
     """spec.nodeAffinity of a volume: the nodes that can reach it (S0, Volume Topology Specification)."""
 
     required: NodeSelector | None = None
 
 
-@attrs.define(frozen=True, kw_only=True, cache_hash=True)
+@attrs.define(frozen=True, kw_only=True, cache_hash=True, repr=False)
 class PersistentVolumeSpec(ManifestPart):
     """spec: the source (csi, local, gcePersistentDisk, ...) is kept in `rest` under its manifest name."""
 
@@ -63,14 +63,14 @@ class PersistentVolumeSpec(ManifestPart):
         return () if required is None else required.node_selector_terms
 
 
-@attrs.define(frozen=True, kw_only=True, cache_hash=True)
+@attrs.define(frozen=True, kw_only=True, cache_hash=True, repr=False)
 class PersistentVolumeStatus(ManifestPart):
     phase: str = ""
     message: str = ""
     reason: str = ""
 
 
-@attrs.define(frozen=True, kw_only=True, cache_hash=True)
+@attrs.define(frozen=True, kw_only=True, cache_hash=True, repr=False)
 class PersistentVolume(ApiObject):
     api_version: ClassVar[str] = "v1"
     spec: PersistentVolumeSpec = PersistentVolumeSpec()
@@ -89,7 +89,7 @@ class PersistentVolume(ApiObject):
         return None
 
 
-@attrs.define(frozen=True, kw_only=True, cache_hash=True)
+@attrs.define(frozen=True, kw_only=True, cache_hash=True, repr=False)
 class PersistentVolumeClaimSpec(ManifestPart):
     """spec: `storage_class_name` None is a missing field (a default may be assigned), "" means no class."""
 
@@ -102,7 +102,7 @@ class PersistentVolumeClaimSpec(ManifestPart):
     volume_attributes_class_name: str | None = None
 
 
-@attrs.define(frozen=True, kw_only=True, cache_hash=True, weakref_slot=False)
+@attrs.define(frozen=True, kw_only=True, cache_hash=True, weakref_slot=False, repr=False)
 class PersistentVolumeClaimStatus(ManifestPart):
     phase: str = ""
     access_modes: tuple[str, ...] = ()
@@ -110,7 +110,7 @@ class PersistentVolumeClaimStatus(ManifestPart):
     conditions: tuple[Condition, ...] = ()
 
 
-@attrs.define(frozen=True, kw_only=True, cache_hash=True)
+@attrs.define(frozen=True, kw_only=True, cache_hash=True, repr=False)
 class PersistentVolumeClaim(ApiObject):
     api_version: ClassVar[str] = "v1"
     spec: PersistentVolumeClaimSpec = PersistentVolumeClaimSpec()

@@ -10,7 +10,7 @@ from .selector import LabelSelector
 from .volume import PersistentVolumeClaim
 
 
-@attrs.define(frozen=True, kw_only=True, cache_hash=True)
+@attrs.define(frozen=True, kw_only=True, cache_hash=True, repr=False)
 class StatefulSetSpec(ManifestPart):
     replicas: int | None = None
     selector: LabelSelector | None = None
@@ -20,7 +20,7 @@ class StatefulSetSpec(ManifestPart):
     pod_management_policy: str = ""
 
 
-@attrs.define(frozen=True, kw_only=True, cache_hash=True)
+@attrs.define(frozen=True, kw_only=True, cache_hash=True, repr=False)
 class StatefulSetStatus(ManifestPart):
     observed_generation: int | None = None
     replicas: int = attrs.field(default=0, metadata=ALWAYS_WRITTEN)
@@ -32,14 +32,14 @@ class StatefulSetStatus(ManifestPart):
     update_revision: str = ""
 
 
-@attrs.define(frozen=True, kw_only=True, cache_hash=True)
+@attrs.define(frozen=True, kw_only=True, cache_hash=True, repr=False)
 class StatefulSet(ApiObject):
     api_version: ClassVar[str] = "apps/v1"
     spec: StatefulSetSpec = StatefulSetSpec()
     status: StatefulSetStatus = StatefulSetStatus()
 
 
-@attrs.define(frozen=True, kw_only=True, cache_hash=True)
+@attrs.define(frozen=True, kw_only=True, cache_hash=True, repr=False)
 class ReplicaSetSpec(ManifestPart):
     replicas: int | None = None
     selector: LabelSelector | None = None
@@ -47,7 +47,7 @@ class ReplicaSetSpec(ManifestPart):
     min_ready_seconds: int = 0
 
 
-@attrs.define(frozen=True, kw_only=True, cache_hash=True)
+@attrs.define(frozen=True, kw_only=True, cache_hash=True, repr=False)
 class ReplicaSetStatus(ManifestPart):
     observed_generation: int | None = None
     replicas: int = attrs.field(default=0, metadata=ALWAYS_WRITTEN)
@@ -56,14 +56,14 @@ class ReplicaSetStatus(ManifestPart):
     available_replicas: int = 0
 
 
-@attrs.define(frozen=True, kw_only=True, cache_hash=True)
+@attrs.define(frozen=True, kw_only=True, cache_hash=True, repr=False)
 class ReplicaSet(ApiObject):
     api_version: ClassVar[str] = "apps/v1"
     spec: ReplicaSetSpec = ReplicaSetSpec()
     status: ReplicaSetStatus = ReplicaSetStatus()
 
 
-@attrs.define(frozen=True, kw_only=True, cache_hash=True)
+@attrs.define(frozen=True, kw_only=True, cache_hash=True, repr=False)
 class ReplicationControllerSpec(ManifestPart):
     """`selector` is a plain map of labels."""
 
@@ -73,7 +73,7 @@ class ReplicationControllerSpec(ManifestPart):
     min_ready_seconds: int = 0
 
 
-@attrs.define(frozen=True, kw_only=True, cache_hash=True)
+@attrs.define(frozen=True, kw_only=True, cache_hash=True, repr=False)
 class ReplicationController(ApiObject):
     """Predecessor of ReplicaSet; its status has the same fields, but for `terminatingReplicas`."""
 
@@ -82,7 +82,7 @@ class ReplicationController(ApiObject):
     status: ReplicaSetStatus = ReplicaSetStatus()
 
 
-@attrs.define(frozen=True, kw_only=True, cache_hash=True)
+@attrs.define(frozen=True, kw_only=True, cache_hash=True, repr=False)
 class DeploymentSpec(ManifestPart):
     """spec: the strategy and its numbers are kept in `rest`."""
 
@@ -93,7 +93,7 @@ class DeploymentSpec(ManifestPart):
     paused: bool = False
 
 
-@attrs.define(frozen=True, kw_only=True, cache_hash=True)
+@attrs.define(frozen=True, kw_only=True, cache_hash=True, repr=False)
 class DeploymentStatus(ManifestPart):
     observed_generation: int | None = None
     replicas: int = 0
@@ -103,21 +103,21 @@ class DeploymentStatus(ManifestPart):
     unavailable_replicas: int = 0
 
 
-@attrs.define(frozen=True, kw_only=True, cache_hash=True)
+@attrs.define(frozen=True, kw_only=True, cache_hash=True, repr=False)
 class Deployment(ApiObject):
     api_version: ClassVar[str] = "apps/v1"
     spec: DeploymentSpec = DeploymentSpec()
     status: DeploymentStatus = DeploymentStatus()
 
 
-@attrs.define(frozen=True, kw_only=True, cache_hash=True)
+@attrs.define(frozen=True, kw_only=True, cache_hash=True, repr=False)
 class DaemonSetSpec(ManifestPart):
     selector: LabelSelector | None = None
     template: PodTemplateSpec = PodTemplateSpec()
     min_ready_seconds: int = 0
 
 
-@attrs.define(frozen=True, kw_only=True, cache_hash=True)
+@attrs.define(frozen=True, kw_only=True, cache_hash=True, repr=False)
 class DaemonSetStatus(ManifestPart):
     observed_generation: int | None = None
     current_number_scheduled: int = attrs.field(default=0, metadata=ALWAYS_WRITTEN)
@@ -129,7 +129,7 @@ class DaemonSetStatus(ManifestPart):
     number_unavailable: int = 0
 
 
-@attrs.define(frozen=True, kw_only=True, cache_hash=True)
+@attrs.define(frozen=True, kw_only=True, cache_hash=True, repr=False)
 class DaemonSet(ApiObject):
     """Runs a pod on every node that fits its template; each pod names its node by affinity."""
 
@@ -143,7 +143,7 @@ CONTROLLER_UID_LABELS = ("batch.kubernetes.io/controller-uid", "controller-uid")
 INDEXED = "Indexed"
 
 
-@attrs.define(frozen=True, kw_only=True, cache_hash=True)
+@attrs.define(frozen=True, kw_only=True, cache_hash=True, repr=False)
 class JobSpec(ManifestPart):
     """spec: the policies of failures and success, and the limits of single indexes, are kept in `rest`."""
 
@@ -159,12 +159,12 @@ class JobSpec(ManifestPart):
     template: PodTemplateSpec = PodTemplateSpec()
 
 
-@attrs.define(frozen=True, kw_only=True, cache_hash=True)
+@attrs.define(frozen=True, kw_only=True, cache_hash=True, repr=False)
 class JobCondition(Condition):
     last_probe_time: str | None = attrs.field(default=None, metadata=TIMESTAMP)
 
 
-@attrs.define(frozen=True, kw_only=True, cache_hash=True)
+@attrs.define(frozen=True, kw_only=True, cache_hash=True, repr=False)
 class UncountedTerminatedPods(ManifestPart):
     """The uids of ended pods that no counter has yet: they keep the finalizer until they stand here."""
 
@@ -172,7 +172,7 @@ class UncountedTerminatedPods(ManifestPart):
     failed: tuple[str, ...] = ()
 
 
-@attrs.define(frozen=True, kw_only=True, cache_hash=True)
+@attrs.define(frozen=True, kw_only=True, cache_hash=True, repr=False)
 class JobStatus(ManifestPart):
     conditions: tuple[JobCondition, ...] = ()
     start_time: str | None = attrs.field(default=None, metadata=TIMESTAMP)
@@ -186,7 +186,7 @@ class JobStatus(ManifestPart):
     uncounted_terminated_pods: UncountedTerminatedPods | None = None
 
 
-@attrs.define(frozen=True, kw_only=True, cache_hash=True)
+@attrs.define(frozen=True, kw_only=True, cache_hash=True, repr=False)
 class Job(ApiObject):
     """Runs pods until enough of them have succeeded, or too many have failed."""
 
@@ -209,18 +209,18 @@ class Job(ApiObject):
         return self.has_condition("Complete", "Failed")
 
 
-@attrs.define(frozen=True, kw_only=True, cache_hash=True)
+@attrs.define(frozen=True, kw_only=True, cache_hash=True, repr=False)
 class Namespace(ApiObject):
     api_version: ClassVar[str] = "v1"
 
 
-@attrs.define(frozen=True, kw_only=True, cache_hash=True, weakref_slot=False)
+@attrs.define(frozen=True, kw_only=True, cache_hash=True, weakref_slot=False, repr=False)
 class EventSource(ManifestPart):
     component: str = ""
     host: str = ""
 
 
-@attrs.define(frozen=True, kw_only=True, cache_hash=True)
+@attrs.define(frozen=True, kw_only=True, cache_hash=True, repr=False)
 class Event(ApiObject):
     """A component's message about an object; equal messages are counted in one Event."""
 

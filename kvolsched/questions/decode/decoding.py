@@ -4,13 +4,10 @@ A paste may have the lines of a terminal and kubectl's columns before a message.
 by the count that begins each; a comma within brackets or quotes parts nothing.
 """
 
-import json
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cache
-from importlib import resources
-
-import attrs
 
 from ...api.notebook_output import DrawnAnswer, NumberedRows, to_type
 from ...api.words import LINE_WIDTH, hanging_indent
@@ -26,6 +23,7 @@ from .table import (
     UNKNOWN,
     Meaning,
     fill_placeholders,
+    packaged_json,
 )
 
 AGE = r"(?:<unknown>|(?:\d+[smhdy])+)(?:\s+\(x\d+ over (?:\d+[smhdy])+\))?"
@@ -49,12 +47,12 @@ OPENING, CLOSING = "([{", ")]}"
 WORDS_OF_KIND = {"persistentvolumeclaim": "claim", "persistentvolume": "volume"}  # as placeholders are called
 
 
-@attrs.frozen
+@dataclass(frozen=True)
 class Message:
     """One message of a paste, and the names that stood before it: {"pod": "app"}."""
 
     text: str
-    names: dict[str, str] = attrs.Factory(dict)
+    names: dict[str, str] = field(default_factory=dict)
 
 
 def messages(paste: str) -> list[Message]:
@@ -65,10 +63,10 @@ def messages(paste: str) -> list[Message]:
             continue
         message = _without_columns(line)
         if message is None and found:
-            found[-1] = attrs.evolve(found[-1], text=f"{found[-1].text} {line}")
+            found[-1] = replace(found[-1], text=f"{found[-1].text} {line}")
         else:
             found.append(message or Message(line))
-    return [attrs.evolve(message, text=" ".join(_unquoted(message.text).split())) for message in found]
+    return [replace(message, text=" ".join(_unquoted(message.text).split())) for message in found]
 
 
 def _without_columns(line: str) -> Message | None:
@@ -124,7 +122,7 @@ def _commas(body: str) -> list[int]:
 WHICH_NODES = "\nWhich nodes, zones and volumes: kvolsched why --live, or kvolsched why DUMP (kubectl get -o yaml)"
 
 
-@attrs.frozen
+@dataclass(frozen=True)
 class DecodedClause:
     """One clause of a sentence, with its meaning.
 
@@ -170,7 +168,7 @@ class DecodedClause:
         return self.incidents if self.part != "preemption" else ()
 
 
-@attrs.frozen(repr=False)
+@dataclass(frozen=True, repr=False)
 class Decoded(NumberedRows[DecodedClause], DrawnAnswer):
     """What a pasted sentence says, clause by clause.
 
@@ -222,7 +220,7 @@ EVENT_REASON = re.compile(r"(?:(?:Warning|Normal) )?(?:[A-Z][A-Za-z]+: ?|FailedS
 CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]")
 
 
-@attrs.frozen
+@dataclass(frozen=True)
 class Place:
     """Where a clause stands: in which part of the sentence, what it counts, and the names read so far."""
 
@@ -281,18 +279,18 @@ def _read(text: str, place: Place) -> Iterator[DecodedClause]:
         text = text[begun.end() :]
     repeated = REPEATED.match(text)
     if repeated is not None:
-        yield from _read(repeated["text"], attrs.evolve(place, count=int(repeated["count"])))
+        yield from _read(repeated["text"], replace(place, count=int(repeated["count"])))
         return
     summary = SUMMARY.match(text)
     if summary is not None:
-        place = attrs.evolve(place, size=int(summary["size"]))
+        place = replace(place, size=int(summary["size"]))
         if CUT_AFTER.sub("", summary["body"]).strip(" ."):
             yield from _read_summary(summary["body"], place)
         else:
             yield _cut_row(text, place)
     elif text.startswith("[") and text.endswith("]") and not place.depth:
         for part in text[1:-1].split(", "):
-            yield from _read(part, attrs.evolve(place, depth=place.depth + 1))
+            yield from _read(part, replace(place, depth=place.depth + 1))
     elif TAIL.match(text) and not place.depth:
         yield from _read_tail(text, place)
     elif place.part == GROUPS and place.count is None and COUNTED.match(text):
@@ -312,7 +310,7 @@ def _read_summary(body: str, place: Place) -> Iterator[DecodedClause]:
         front = front[begun.end() :]
     for count, clause in counted_clauses(front) if front.strip(" .") else ():
         here = part if count is not None else place.part
-        yield from _read(clause, attrs.evolve(place, part=here, count=count, depth=deeper))
+        yield from _read(clause, replace(place, part=here, count=count, depth=deeper))
     if tail is not None:
         yield from _read_tail(tail["tail"], place)
 
@@ -320,13 +318,13 @@ def _read_summary(body: str, place: Place) -> Iterator[DecodedClause]:
 def _read_tail(tail: str, place: Place) -> Iterator[DecodedClause]:
     """Yield the rows of what follows the nodes' reasons."""
     if tail.startswith(CLAIMS):
-        yield from _look_up(CLAIMS, attrs.evolve(place, count=None))
+        yield from _look_up(CLAIMS, replace(place, count=None))
         tail = tail.removeprefix(CLAIMS).lstrip(",. ")
     if not tail:
         return
     within = tail.removeprefix(PREEMPTION)
     part = "preemption" if within != tail else place.part
-    yield from _read(within, attrs.evolve(place, part=part, count=None, depth=place.depth + 1))
+    yield from _read(within, replace(place, part=part, count=None, depth=place.depth + 1))
 
 
 def _look_up(text: str, place: Place) -> Iterator[DecodedClause]:
@@ -340,24 +338,24 @@ def _look_up(text: str, place: Place) -> Iterator[DecodedClause]:
             continue
         case, known = meaning.case_of(words)
         names = {**place.names, **known}
-        last = _row(case, plain, attrs.evolve(place, names=names))
+        last = _row(case, plain, replace(place, names=names))
         yield last
         for name, inner in words.items():
             if name.startswith(INNER):
                 part = GROUPS if name == INNER + GROUPS else place.part
-                deeper = attrs.evolve(place, names=names, part=part, depth=place.depth + 1, count=None, cut=cut)
+                deeper = replace(place, names=names, part=part, depth=place.depth + 1, count=None, cut=cut)
                 for last in _read_inner(inner, deeper):
                     yield last
         # kubectl itself ends some sentences with three dots; they follow their word without a blank.
         if dots is not None and not last.cut and (place.size or last.part or not dots[0].startswith("...")):
-            yield _cut_row(dots[0], attrs.evolve(place, count=None))
+            yield _cut_row(dots[0], replace(place, count=None))
         return
     if COUNTED.match(text) and not place.part and not place.depth:
         yield from _read_summary(text, place)
     elif (summary := SUMMARY.search(text)) is not None and not place.depth:
         yield from _read_with_front(text, summary.start(), place)
     elif (reason := EVENT_REASON.match(text)) is not None and _is_known(text[reason.end() :], place):
-        yield from _read(text[reason.end() :], attrs.evolve(place, depth=place.depth + 1))
+        yield from _read(text[reason.end() :], replace(place, depth=place.depth + 1))
     elif cut:
         yield _cut_row(text, place, plain)
     elif plain:
@@ -365,7 +363,7 @@ def _look_up(text: str, place: Place) -> Iterator[DecodedClause]:
 
 
 def _is_known(text: str, place: Place) -> bool:
-    return any(row.known and not row.cut for row in _read(text, attrs.evolve(place, depth=place.depth + 1)))
+    return any(row.known and not row.cut for row in _read(text, replace(place, depth=place.depth + 1)))
 
 
 def _read_with_front(text: str, start: int, place: Place) -> Iterator[DecodedClause]:
@@ -374,7 +372,7 @@ def _read_with_front(text: str, start: int, place: Place) -> Iterator[DecodedCla
     if not EVENT_REASON.fullmatch(front):
         yield _row(UNKNOWN, front.strip(), place, known=False)
     body = text[start:].rstrip("\"'}] ") if front.endswith(("'", '"')) else text[start:]
-    yield from _read(body, attrs.evolve(place, depth=place.depth + 1))
+    yield from _read(body, replace(place, depth=place.depth + 1))
 
 
 def _read_inner(inner: str, place: Place) -> Iterator[DecodedClause]:
@@ -400,10 +398,10 @@ def _cut_row(clause: str, place: Place, plain: str = "") -> DecodedClause:
     begun = [meaning for meaning in MEANINGS if plain and meaning.may_begin(plain)]
     if len(begun) == 1:
         row = _row(begun[0], clause, place)
-        return attrs.evolve(row, rule=f"{CUT.rule} Only one known sentence begins so: {row.rule}", cut=True)
+        return replace(row, rule=f"{CUT.rule} Only one known sentence begins so: {row.rule}", cut=True)
     part = place.part if place.count is not None else ""
-    row = _row(CUT if place.size is None else CUT_SUMMARY, clause, attrs.evolve(place, part=part))
-    return attrs.evolve(row, cut=True)
+    row = _row(CUT if place.size is None else CUT_SUMMARY, clause, replace(place, part=part))
+    return replace(row, cut=True)
 
 
 def _row(meaning: Meaning, clause: str, place: Place, *, known: bool = True) -> DecodedClause:
@@ -422,8 +420,7 @@ def _row(meaning: Meaning, clause: str, place: Place, *, known: bool = True) -> 
 @cache
 def _incidents() -> Mapping[str, tuple[str, ...]]:
     """Return the incidents that show a rule at work; a test compares the file with them."""
-    text = resources.files("kvolsched.questions.decode").joinpath("incidents.json").read_text("utf-8")
-    return {rule: tuple(names) for rule, names in json.loads(text).items()}
+    return {rule: tuple(names) for rule, names in packaged_json("incidents.json").items()}
 
 
 def _shown(text: str) -> str:

@@ -4,7 +4,8 @@ The rows lie in `sentences/`: `nodes.yaml` has what kube-scheduler says of nodes
 pod, `volumes.yaml` the PV controller, provisioners and the kubelet, `workloads.yaml` the other controllers and nodes,
 `refusals.yaml` the API server and kubectl. A row has who writes its sentences (`from`), the patterns one a line
 (`says`; older and newer words of one rule stand together), the `rule`, what `usually` causes it, and the kubectl line
-to type `next`; `field_error` and `cases` as in `Meaning`, where each case says how the word `begins`.
+to type `next`; `field_error` and `cases` as in `Meaning`, where each case says how the word `begins`. Read is
+`sentences.json`, which `python tests/store_sentences.py` makes of them: no answer waits for a reader of YAML.
 
 A pattern is the sentence itself with placeholders: `<claim>` is one word, `<why…>` is any text, and `<<rest>>` is
 another sentence, which is decoded in its turn. A word that was read takes its placeholder's place in the kubectl line,
@@ -13,14 +14,12 @@ if it is a name that Kubernetes allows: what a stranger wrote never reaches a sh
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
-from functools import cached_property
+from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any
-
-import attrs
-
-from ...api.text.yaml_text import packaged_data
 
 PLACEHOLDER = re.compile(r"<<(?P<inner>\w+)>>|<(?P<word>\w+)(?P<free>…)?>")
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,252}\Z")
@@ -35,7 +34,7 @@ ERROR_TYPES = (
 FIELD = r"\S{1,400}(?:, whenUnsatisfiable\})?"  # {topologyKey, whenUnsatisfiable} is the one path with a blank
 
 
-@attrs.frozen(slots=False)
+@dataclass(frozen=True)
 class Meaning:
     """What one or more sentences mean: who writes them, the rule in one line, the usual cause, the line to type next.
 
@@ -58,17 +57,10 @@ class Meaning:
     field_error: bool = False
     cases: tuple[tuple[str, Meaning], ...] = ()
 
-    @cached_property
-    def patterns(self) -> tuple[re.Pattern[str], ...]:
-        """The sentences as regular expressions."""
-        before = rf"(?:{FIELD}: (?:{ERROR_TYPES}): (?:.*: )?)?" if self.field_error else ""
-        return tuple(re.compile(before + as_expression(sentence), re.DOTALL) for sentence in self.sentences)
-
     def read(self, text: str) -> dict[str, str] | None:
         """Return the words at the placeholders if the text is one of the sentences."""
-        for pattern in self.patterns:
-            found = pattern.fullmatch(text)
-            if found is not None:
+        for sentence in self.sentences:
+            if _longest_words(sentence) in text and (found := _pattern(sentence, self.field_error).fullmatch(text)):
                 return {name: word for name, word in found.groupdict().items() if word is not None}
         return None
 
@@ -84,6 +76,19 @@ class Meaning:
         fronts = [(sentence, PLACEHOLDER.split(sentence, maxsplit=1)[0]) for sentence in self.sentences]
         return any(sentence.startswith(text) or (len(front) >= LONG_FRONT and text.startswith(front))
                    for sentence, front in fronts)  # fmt: skip
+
+
+@cache
+def _longest_words(sentence: str) -> str:
+    """Return the longest part of a pattern that every such sentence has: few expressions are then made for a paste."""
+    first, *others = PLACEHOLDER.sub("\0", sentence).split("\0")
+    return max(first[1:], *others, "", key=len)  # the first letter may be a capital
+
+
+@cache
+def _pattern(sentence: str, field_error: bool) -> re.Pattern[str]:  # noqa: FBT001 - as a meaning has it
+    before = rf"(?:{FIELD}: (?:{ERROR_TYPES}): (?:.*: )?)?" if field_error else ""
+    return re.compile(before + as_expression(sentence), re.DOTALL)
 
 
 def as_expression(sentence: str) -> str:
@@ -114,21 +119,21 @@ def fill_placeholders(line: str, words: Mapping[str, str]) -> str:
     return PLACEHOLDER.sub(known, line)
 
 
-FILES = ("nodes", "pods", "volumes", "workloads", "refusals")
-FIELDS = {"from": "plugin", "says": "sentences", "rule": "rule", "usually": "cause", "next": "next_line",
-          "field_error": "field_error", "cases": "cases"}  # fmt: skip
 AUTOSCALER = "cluster autoscaler"
 
 
-def _meaning(row: Mapping[str, Any], writer: str = "") -> Meaning:
-    """Return what a row says, or a case of a row of this writer; a name that stands for no field is an error."""
-    fields: dict[str, Any] = {"plugin": writer, "sentences": "", "next_line": ""}
-    fields |= {FIELDS[name]: value for name, value in row.items() if name != "begins"}
-    cases = tuple((case["begins"], _meaning(case, fields["plugin"])) for case in row.get("cases", ()))
-    return Meaning(**fields | {"sentences": tuple(fields["sentences"].splitlines()), "cases": cases})
+def packaged_json(name: str) -> Any:
+    """Return the data of a JSON file beside this module."""
+    with open(f"{__file__.removesuffix('table.py')}{name}", encoding="utf-8") as file:  # noqa: PTH123 - before pathlib is
+        return json.load(file)
 
 
-MEANINGS = tuple(_meaning(row) for name in FILES for row in packaged_data(__package__, "sentences", f"{name}.yaml"))
+def _meaning(row: Mapping[str, Any]) -> Meaning:
+    cases = tuple((begins, _meaning(case)) for begins, case in row.get("cases", ()))
+    return Meaning(**{**row, "sentences": tuple(row.get("sentences", ())), "cases": cases})
+
+
+MEANINGS = tuple(map(_meaning, packaged_json("sentences.json")))
 CUT = Meaning(
     "",
     (),
@@ -136,7 +141,7 @@ CUT = Meaning(
     "An event keeps 1,024 characters of a message; tables, chats and alerts shorten it further.",
     "kubectl get events -n <namespace> -o custom-columns=OBJECT:.involvedObject.name,MESSAGE:.message",
 )
-CUT_SUMMARY = attrs.evolve(
+CUT_SUMMARY = replace(
     CUT, next_line="kubectl get pod <pod> -n <namespace> -o jsonpath='{.status.conditions[*].message}'"
 )
 UNKNOWN = Meaning(
