@@ -20,7 +20,7 @@ import numpy as np
 
 from ...api.kinds.pod import Pod
 from ...rules.named import plugin_card
-from ...scheduler.columns.column import Mask
+from ...scheduler.columns.column import Mask, distinct_numbers
 from ...scheduler.framework.card import Clause
 from ...scheduler.framework.extension_points import ColumnContext, lift_rule
 from ...scheduler.framework.judgement import Judgement
@@ -155,9 +155,9 @@ def group_nodes_by_first_rejection(judgement: Judgement) -> list[tuple[str, tupl
     rejected = codes != 0
     first = np.where(rejected.any(axis=0), rejected.argmax(axis=0), len(codes))
     groups = []
-    for index in np.unique(first[first < len(codes)]).tolist():
+    for index in distinct_numbers(first[first < len(codes)]):
         rejected_first = first == index
-        for code in np.unique(codes[index][rejected_first]).tolist():
+        for code in distinct_numbers(codes[index][rejected_first]):
             members = sorted(names[rejected_first & (codes[index] == code)].tolist())
             reasons, _ = judgement.verdict(members[0], judgement.plugins[index])
             groups.append((judgement.plugins[index], reasons, tuple(members)))
@@ -248,7 +248,7 @@ def _demands_by_reason(judgement: Judgement, index: int, left: Mask, columns: Co
     plugin = judgement.plugins[index]
     codes = judgement.codes[index]
     masks: dict[str, Mask] = {}
-    for code in np.unique(codes[left]).tolist():
+    for code in distinct_numbers(codes[left]):
         rejected = left & (codes == code)
         node = judgement.nodes[int(np.flatnonzero(rejected)[0])]
         reasons = judgement.verdict(node, plugin)[0] if code else (OUTSIDE,)

@@ -19,6 +19,12 @@ RowIndices = NDArray[np.intp]
 """Row numbers of the node table."""
 
 
+def distinct_numbers(codes: NDArray[Any]) -> list[int]:
+    """Return the different numbers of an array, none below 0, ascending; np.unique would import masked arrays."""
+    found: list[int] = np.flatnonzero(np.bincount(codes)).tolist()
+    return found
+
+
 class Column:
     """One value per row; `array` has the rows in use and grows with the table. Mutable."""
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from kvolsched.api.kinds.pod import Pod
 
-from ..columns.column import Codes, Mask, RowIndices
+from ..columns.column import Codes, Mask, RowIndices, distinct_numbers
 from ..shortcuts import SHORTCUTS
 from .evidence import Evidence
 from .extension_points import ColumnContext, legend_of, lift_rule
@@ -181,7 +181,7 @@ class Judgement:
         for column in self._columns:
             if column.codes is not None:
                 mine = self._first == column.place
-                for code in np.unique(column.codes[mine]).tolist():  # many nodes share a few codes
+                for code in distinct_numbers(column.codes[mine]):  # many nodes share a few codes
                     found[mine & (column.codes == code)] = column.legend(code)[1]
         found[~self._filtered] = Code.UNSCHEDULABLE_AND_UNRESOLVABLE
         return found
@@ -200,7 +200,7 @@ class Judgement:
     @property
     def rejecting_plugins(self) -> set[str]:
         """The plugins that are the first to reject some node."""
-        places = np.unique(self._first[self._live]).tolist()
+        places = distinct_numbers(self._first[self._live])
         return {self.plugins[place] for place in places if place < len(self.plugins)}
 
     @cached_property
