@@ -1,11 +1,12 @@
 """Example manifests from the design documents, shipped with the package; each names its document and section."""
 
-from importlib import resources
+from pathlib import Path
 
 from .text.manifest import Manifests, read
 from .unknown_name import UnknownName, nearest
 from .words import one_of
 
+FOLDER = Path(__file__).with_name("manifests")
 # Examples that are several others together, and short names of the documents' tables.
 TOGETHER = {"end-to-end": ("standard", "my-pvc", "my-pod")}
 SHORT = {counts: f"spread-{counts}" for counts in ("3-3-0", "1-1-0", "2-1-0", "1-1-1", "2-1-1")}
@@ -13,8 +14,7 @@ SHORT = {counts: f"spread-{counts}" for counts in ("3-3-0", "1-1-0", "2-1-0", "1
 
 def example_names() -> tuple[str, ...]:
     """Return the names of the shipped examples, sorted."""
-    files = (file.name for file in resources.files("kvolsched.api").joinpath("manifests").iterdir())
-    return tuple(sorted([*TOGETHER, *(file.removesuffix(".yaml") for file in files if file.endswith(".yaml"))]))
+    return tuple(sorted([*TOGETHER, *(file.stem for file in FOLDER.glob("*.yaml"))]))
 
 
 def example(name: str) -> Manifests:
@@ -33,6 +33,5 @@ def example(name: str) -> Manifests:
         near = nearest(name, [*example_names(), *SHORT])
         hint = f": did you mean {one_of(near)}? There" if near else "; there"
         raise UnknownName(f"no example {name!r}{hint} are: {', '.join(example_names())}")
-    folder = resources.files("kvolsched.api").joinpath("manifests")
-    parts = [folder.joinpath(f"{part}.yaml").read_text(encoding="utf-8") for part in TOGETHER.get(name, (name,))]
+    parts = [FOLDER.joinpath(f"{part}.yaml").read_text(encoding="utf-8") for part in TOGETHER.get(name, (name,))]
     return read("---\n".join(parts), name=f"{name}.yaml")

@@ -8,24 +8,22 @@ runs: help and a typo load no engine.
 from __future__ import annotations
 
 import json
-import os
-import shutil
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
-from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING, Any
 
 import click
-from click.shell_completion import CompletionItem
 
 from .learning import decode_, grade_, incidents_, lab_, lessons_, night_, page_, ready_, said_
-from .output import DONE, FOUND, INTERRUPTED, WRONG_INPUT, Commands, Refused, say
+from .output import DONE, FOUND, INTERRUPTED, SOURCE, WRONG_INPUT, Commands, PathType, Refused, load_engine, say
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from ..api.text.manifest import Manifests
     from ..api.text.sources import NamedText
     from ..cluster import Cluster
@@ -45,31 +43,6 @@ def parse_time(text: str) -> datetime:
     return found if found.tzinfo is not None else found.replace(tzinfo=UTC)
 
 
-class SourceType(click.Path):
-    """A file or directory that is read, or `-` for standard input."""
-
-    def __init__(self) -> None:
-        super().__init__(exists=True, allow_dash=True)
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return a path, or the text of standard input, which is read once."""
-        from ..api.text.fault import LIMITS
-        from ..api.text.sources import NamedText
-
-        found = super().convert(value, param, ctx)
-        if found != "-":
-            return Path(os.fsdecode(found))
-        known = ctx.find_root().meta if ctx is not None else {}
-        if known.setdefault(STANDARD_INPUT, False):
-            self.fail("standard input can be read only once", param, ctx)
-        known[STANDARD_INPUT] = True
-        return NamedText(sys.stdin.buffer.read(LIMITS.size + 1), STANDARD_INPUT)
-
-
-STANDARD_INPUT = "standard input"
-SOURCE = SourceType()
-
-
 class RulesType(click.types.StringParamType):
     """A set of rules by its name, which may have settings: "design (beta)"."""
 
@@ -77,6 +50,7 @@ class RulesType(click.types.StringParamType):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Return the name, which some rules have."""
+        load_engine()
         from ..rules.named import revision_named
 
         try:
@@ -85,8 +59,10 @@ class RulesType(click.types.StringParamType):
             self.fail(str(error), param, ctx)
         return value
 
-    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[Any]:
         """Return the names of rules that begin so."""
+        from click.shell_completion import CompletionItem
+
         from ..rules.named import REVISIONS
 
         return [CompletionItem(name) for name in REVISIONS if name.startswith(incomplete)]
@@ -95,9 +71,7 @@ class RulesType(click.types.StringParamType):
 bound = partial(click.option, show_default=True)
 
 
-def rules_option(
-    default: str | None = "upstream", used: str = "Judge by these rules"
-) -> Callable[[Function], Function]:
+def rules_option(default: str | None = "upstream", used: str = "Judge by these rules") -> Callable[..., Function]:
     """Return the option `--revision` of a command."""
     names = "upstream, design, draft, or a rejected design"
     return click.option("--revision", type=RulesType(), metavar="RULES", default=default, help=f"{used}: {names}.")
@@ -198,6 +172,8 @@ def conform(files: tuple[str, ...], revision: str | None, aspects: str, as_json:
 
 def _print_explanation(context: click.Context, _parameter: click.Parameter, value: bool) -> None:  # noqa: FBT001
     if value:
+        import shutil
+
         from .redact import explanation
 
         say(explanation(min(shutil.get_terminal_size().columns, MAX_WIDTH)))
@@ -383,6 +359,8 @@ def describe_(words: tuple[str, ...], namespace: str, now: datetime | None) -> N
 
 def _parse_words(words: tuple[str, ...]) -> tuple[Cluster, str, tuple[str, ...]]:
     """Return the cluster, the kind and the names of a command: dumps come first, up to the first kind."""
+    from pathlib import Path
+
     from ..api.kinds.kind import is_kind_name
 
     def is_kind_word(word: str) -> bool:
@@ -400,6 +378,7 @@ def _parse_words(words: tuple[str, ...]) -> tuple[Cluster, str, tuple[str, ...]]
 
 
 def _load_dump(dump: Sources, revision: str) -> Cluster:
+    load_engine()
     from ..cluster import Cluster
 
     cluster = Cluster.from_manifests(*dump, revision=revision)
@@ -468,12 +447,14 @@ def _parse_settings(name: str, settings: tuple[str, ...]) -> dict[str, Any]:
 @rules_option(None, "Run it under these rules")
 @click.option("--port", type=click.IntRange(0, 65535), default=0, help="Listen there; by default on any free port.")
 @click.option("--live", is_flag=True, help="Let everybody act as soon as they can.")
-@click.option("--kubeconfig", type=click.Path(dir_okay=False, path_type=Path), help="Write kubectl's settings there.")
+@click.option("--kubeconfig", type=PathType(dir_okay=False), help="Write kubectl's settings there.")
 def serve(source: str, revision: str | None, port: int, live: bool, kubeconfig: Path | None) -> None:  # noqa: FBT001
     """Serve the scenario or dump SOURCE to the real kubectl on this machine, until Ctrl-C.
 
     Without --live each Enter makes one step.
     """
+    from pathlib import Path
+
     if source == "-" or Path(source).exists():
         dump = SOURCE.convert(source, None, click.get_current_context())
         cluster = _load_dump([dump], revision or "upstream")

@@ -1,29 +1,31 @@
 """The commands of those who learn: a sentence explained, incidents, the lessons and JupyterLab on them."""
 
+from __future__ import annotations
+
 import os
 import sys
-import webbrowser
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..learn.lessons import DEFAULT_FOLDER
-from .output import DONE, FOUND, Refused, say
+from .output import DONE, FOUND, PathType, Refused, say
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+DEFAULT_FOLDER = "kvolsched-lessons"
 
 
-class FolderType(click.Path):
+class FolderType(PathType):
     """A folder that is there, or one to be made: the usual one, or one that is written as a path."""
-
-    def __init__(self) -> None:
-        super().__init__(file_okay=False, path_type=Path)
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Return the path; a bare word is more likely meant as something else than as a new folder."""
         word = str(value)
-        if not (word == DEFAULT_FOLDER or word.startswith("-") or {"/", os.sep} & set(word) or Path(word).exists()):
+        folder = super().convert(value, param, ctx)
+        if not (word == DEFAULT_FOLDER or word.startswith("-") or {"/", os.sep} & set(word) or folder.exists()):
             self.fail(f"there is no folder {word!r}; to make it, write ./{word}", param, ctx)
-        return super().convert(value, param, ctx)
+        return folder
 
 
 MAX_PASTED = 100_000  # characters that are read of a pasted text; decode() refuses more than it takes
@@ -62,7 +64,7 @@ def said_(words: tuple[str, ...]) -> None:
 
 
 @click.command("lessons", epilog="Example: kvolsched lessons ./course")
-@click.argument("folder", default=DEFAULT_FOLDER, type=FolderType())
+@click.argument("folder", default=DEFAULT_FOLDER, type=FolderType(file_okay=False))
 @click.option("--force", is_flag=True, help="Write over lessons that you changed.")
 def lessons_(folder: Path, force: bool) -> None:  # noqa: FBT001 - a flag
     """Copy the lessons into FOLDER; what you changed there stays.
@@ -74,9 +76,9 @@ def lessons_(folder: Path, force: bool) -> None:  # noqa: FBT001 - a flag
 
 @click.command("lab", epilog="Example: kvolsched lab ./course --no-browser",
                context_settings={"ignore_unknown_options": True})
-@click.argument("folder", default=DEFAULT_FOLDER, type=FolderType())
+@click.argument("folder", default=DEFAULT_FOLDER, type=FolderType(file_okay=False))
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
-def lab_(folder: Path, arguments: tuple[str, ...]) -> None:
+def lab_(folder: Path | str, arguments: tuple[str, ...]) -> None:
     """Copy the lessons into FOLDER and open them in JupyterLab.
 
     JupyterLab gets the ARGUMENTS, and its exit code is the command's.
@@ -84,7 +86,7 @@ def lab_(folder: Path, arguments: tuple[str, ...]) -> None:
     from ..learn.lessons import open_lab
 
     if str(folder).startswith("-"):
-        folder, arguments = Path(DEFAULT_FOLDER), (str(folder), *arguments)
+        folder, arguments = DEFAULT_FOLDER, (str(folder), *arguments)
     _copy_lessons(folder, force=False)
     try:
         sys.exit(open_lab(folder, arguments))
@@ -92,7 +94,7 @@ def lab_(folder: Path, arguments: tuple[str, ...]) -> None:
         raise Refused(str(error)) from None
 
 
-def _copy_lessons(folder: Path, *, force: bool) -> None:
+def _copy_lessons(folder: Path | str, *, force: bool) -> None:
     from ..learn.lessons import copy_lessons
 
     try:
@@ -102,7 +104,7 @@ def _copy_lessons(folder: Path, *, force: bool) -> None:
 
 
 @click.command("night", epilog="Example: kvolsched night ./ten-minutes.html --no-browser")
-@click.argument("file", default="ten-minutes.html", type=click.Path(dir_okay=False, path_type=Path))
+@click.argument("file", default="ten-minutes.html", type=PathType(dir_okay=False))
 @click.option("--no-browser", is_flag=True, help="Only write it.")
 def night_(file: Path, no_browser: bool) -> None:  # noqa: FBT001 - a flag
     """Write ten minutes of play as one page to FILE, and open it in a browser.
@@ -117,6 +119,8 @@ def night_(file: Path, no_browser: bool) -> None:  # noqa: FBT001 - a flag
         raise Refused(f"{file}: {error.strerror or error}") from None
     say(str(saved))
     if not no_browser:
+        import webbrowser
+
         webbrowser.open(saved.as_uri())
 
 
@@ -167,7 +171,7 @@ def ready_() -> None:
 
 
 @click.command("grade", epilog="Example: kvolsched grade kvolsched-*.json")
-@click.argument("files", nargs=-1, required=True, type=click.Path(dir_okay=False, path_type=Path))
+@click.argument("files", nargs=-1, required=True, type=PathType(dir_okay=False))
 def grade_(files: tuple[Path, ...]) -> None:
     """Judge the reports of a class again: every page is drawn by its name, and its commands replayed.
 

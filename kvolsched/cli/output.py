@@ -1,8 +1,9 @@
-"""How commands answer: texts through `say`, failures as one sentence, help in 60 columns, one table of exit codes."""
+"""How commands read and answer: files, texts through `say`, failures as a sentence, help in 60 columns, exit codes."""
 
 from __future__ import annotations
 
 import errno
+import gc
 import io
 import json
 import os
@@ -13,11 +14,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..api.notebook_output import IN_TERMINAL, printable
-from ..api.text.fault import ManifestError
-from ..api.unknown_name import UnknownName, did_you_mean
 
 if TYPE_CHECKING:
-    from ..core.results import ApplyRefused
     from ..kubectl import ResourceNotFound
 
 DONE, FOUND, WRONG_INPUT, INTERRUPTED, CLOSED_PIPE = 0, 1, 2, 130, 141
@@ -37,6 +35,50 @@ WHOLE = 1_000  # characters of a sentence that is not cut
 def say(text: str, *, err: bool = False) -> None:
     """Print a text, whose characters a terminal neither obeys nor hides."""
     click.echo(printable(text), err=err)
+
+
+def load_engine() -> None:
+    """Import what every question about a cluster needs: no class of it is garbage, now or when the process ends."""
+    if "kvolsched.cluster" not in sys.modules:
+        import atexit
+
+        from ..api.text.python_gc import paused_gc
+
+        with paused_gc():
+            from .. import cluster  # noqa: F401
+        gc.freeze()
+        atexit.register(gc.freeze)
+
+
+class PathType(click.Path):
+    """A path; what makes one is imported when there is one."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the path, which is as the options of the type want it."""
+        from pathlib import Path
+
+        return Path(os.fsdecode(super().convert(value, param, ctx)))
+
+
+class SourceType(PathType):
+    """A file or directory that is read, or `-` for standard input."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return a path, or the text of standard input, which is read once."""
+        if value != "-":
+            return super().convert(value, param, ctx)
+        from ..api.text.fault import LIMITS
+        from ..api.text.sources import NamedText
+
+        known = ctx.find_root().meta if ctx is not None else {}
+        if known.setdefault(STANDARD_INPUT, False):
+            self.fail("standard input can be read only once", param, ctx)
+        known[STANDARD_INPUT] = True
+        return NamedText(sys.stdin.buffer.read(LIMITS.size + 1), STANDARD_INPUT)
+
+
+STANDARD_INPUT = "standard input"
+SOURCE = SourceType(exists=True)
 
 
 class Refused(click.ClickException):
@@ -63,6 +105,8 @@ class Commands(click.Group):
             click.UsageError: there is none; the message has the nearest names.
         """
         if args[0] not in self.commands and not args[0].startswith("-"):
+            from ..api.unknown_name import did_you_mean
+
             ctx.fail(printable(f"there is no command {args[0]!r}{did_you_mean(args[0], self.commands)}"))
         ctx.meta[AS_JSON] = AS_JSON in args
         return super().resolve_command(ctx, args)
@@ -104,7 +148,7 @@ class Commands(click.Group):
         except _errors_of_kubectl() as error:
             say("\n".join(filter(None, (error.words, error.hint))), err=True)  # kubectl's words, without `Error:`
             sys.exit(WRONG_INPUT)
-        except (UnknownName, ManifestError, *_errors_of_writes()) as error:
+        except _errors_in_words() as error:
             raise Refused(str(error)) from None
         except BrokenPipeError:
             _write_nowhere()
@@ -123,10 +167,12 @@ def _errors_of_kubectl() -> type[ResourceNotFound]:
     return ResourceNotFound
 
 
-def _errors_of_writes() -> tuple[type[ApplyRefused]]:
+def _errors_in_words() -> tuple[type[Exception], ...]:
+    from ..api.text.fault import ManifestError
+    from ..api.unknown_name import UnknownName
     from ..core.results import ApplyRefused
 
-    return (ApplyRefused,)
+    return UnknownName, ManifestError, ApplyRefused
 
 
 def _write_nowhere() -> None:

@@ -5,7 +5,6 @@ link.
 """
 
 import os
-import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
@@ -17,7 +16,6 @@ from ..api.notebook_output import PrintedAnswer
 
 PARTS = ("notebooks", "docs")
 START = "notebooks/ten-minutes.ipynb"
-DEFAULT_FOLDER = "kvolsched-lessons"
 _SHIPPED = Path(__file__).parent.parent / "course"  # of a wheel; a checkout has the parts beside the package
 LEFT_OUT = (".ipynb_checkpoints", "__pycache__", "static")
 _OF_THE_BOOK = ("index.md", "reference.md", "glossary.md")  # they are read as pages of the built book only
@@ -51,7 +49,7 @@ class CopiedLessons(PrintedAnswer):
         return f"{line}\n{what} kept (--force writes over what you changed): {', '.join(self.kept)}"
 
 
-def copy_lessons(folder: str | Path = DEFAULT_FOLDER, *, force: bool = False) -> CopiedLessons:
+def copy_lessons(folder: str | Path, *, force: bool = False) -> CopiedLessons:
     """Copy the lessons and the pages that they link to into a folder, but not over files that were changed there.
 
     Args:
@@ -114,6 +112,8 @@ def open_lab(folder: str | Path, arguments: Sequence[str] = ()) -> int:
         names = ", ".join(missing)
         raise ModuleNotFoundError(f"{names} not installed: pip install 'kvolsched[lab]' brings all that a lesson needs")
     root = ["--allow-root"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
+    import subprocess  # noqa: PLC0415 - who copies or searches them starts no program
+
     command = [sys.executable, "-m", "jupyterlab", *root, f"--ServerApp.root_dir={Path(folder).resolve()}",
                f"--LabApp.default_url=/lab/tree/{START}", *arguments]  # fmt: skip
     try:

@@ -6,7 +6,6 @@ on the same game goes further than its buttons.
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +14,7 @@ import attrs
 from ..api import make
 from ..api.kinds.meta import thaw
 from ..api.notebook_output import PrintedAnswer
-from ..api.text import manifest
-from ..api.text.yaml_text import to_yaml
+from ..api.text.yaml_text import packaged_data, to_yaml
 from ..api.words import listed
 from ..cluster import Cluster
 from ..questions.fix.harm import MOST
@@ -107,9 +105,7 @@ def _why(cluster: Cluster) -> tuple[str, str]:
 
 @cache
 def _games() -> Mapping[str, Any]:
-    text = resources.files("kvolsched.learn").joinpath("games.yaml").read_text("utf-8")
-    (found,) = manifest.read_plain(text, "games.yaml")
-    return dict(found)
+    return dict(packaged_data("kvolsched.learn", "games.yaml"))
 
 
 def rescue() -> Choices:

@@ -12,7 +12,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from functools import cache
 from html import escape
-from importlib import resources
 from itertools import chain, islice
 from math import log
 from pathlib import Path
@@ -227,7 +226,7 @@ def _terms_of(word: str) -> tuple[str, ...]:
 def index() -> dict[str, tuple[str, ...]]:
     """Return the documents' single words by anchor."""
     found: dict[str, tuple[str, ...]] = {}
-    for path in sorted(resources.files(__package__).joinpath(INDEX).iterdir(), key=lambda each: each.name):
+    for path in sorted(Path(__file__).with_name(INDEX).iterdir()):
         name = path.name.partition(".")[0]
         for line in path.read_text(encoding="utf-8").splitlines():
             number, _, *words = line.split(" ")

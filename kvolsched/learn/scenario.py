@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from functools import cache
-from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -293,8 +292,7 @@ def read_data(data: Mapping[str, Any], name: str) -> Scenario:
 
 
 def _shipped_names(folder: str) -> list[str]:
-    found = resources.files("kvolsched.learn").joinpath(folder).iterdir()
-    return sorted(file.name.removesuffix(".yaml") for file in found if file.name.endswith(".yaml"))
+    return sorted(file.stem for file in (Path(__file__).parent / folder).glob("*.yaml"))
 
 
 def nodes(count: int, *, zones: int = 3) -> list[Any]:

@@ -27,8 +27,8 @@ def loaded(*words):
 
 
 @pytest.mark.parametrize(("words", "most"), [
-    (["--help"], 145), (["why", "--help"], 145), (["lessons", "--help"], 145), (["decode", "2 Insufficient cpu"], 190),
-    (["said", "spread"], 165), (["incidents"], 195), (["incidents", "zone", "lost"], 195)])
+    (["--help"], 85), (["why", "--help"], 85), (["lessons", "--help"], 85), (["decode", "2 Insufficient cpu"], 90),
+    (["said", "spread"], 120), (["incidents"], 160), (["incidents", "zone", "lost"], 160)])
 def test_who_asks_for_words_waits_for_no_engine(words, most):
     """Help, the explanation of a sentence, and lists of statements and incidents load neither numpy nor the engine."""
     found = loaded(*words)

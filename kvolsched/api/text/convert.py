@@ -14,8 +14,8 @@ import typing
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from functools import cache, lru_cache
-from importlib import resources
 from operator import attrgetter
+from pathlib import Path
 from typing import Any, TypeVar
 
 import attrs
@@ -69,7 +69,7 @@ _TIME = re.compile(r"\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d([.,]\d+)?([Zz]|[+-]\d\d:\
 @_cached
 def schema() -> Mapping[str, Any]:
     """Return fields.json: `kinds` (apiVersion/kind to type name) and `types` (type to fields)."""
-    text = resources.files(__package__).joinpath("fields.json").read_text(encoding="utf-8")
+    text = Path(__file__).with_name("fields.json").read_text(encoding="utf-8")
     return typing.cast(Mapping[str, Any], json.loads(text))
 
 

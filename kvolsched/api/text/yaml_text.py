@@ -6,7 +6,7 @@ The only module that knows YAML. Texts are read event by event, so that aliases 
 import contextlib
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
-from importlib import resources
+from pathlib import Path
 from typing import Any, NoReturn
 
 import yaml
@@ -18,6 +18,7 @@ from .json_text import FieldPath
 
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _Dumper: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+_ROOT = Path(__file__).parents[3]
 
 
 def yaml_documents(text: str, source: str, faults: list[Fault],
@@ -32,7 +33,7 @@ def yaml_documents(text: str, source: str, faults: list[Fault],
 def packaged_data(package: str | None, *path: str) -> Any:
     """Return the data of a YAML file of this package, of one document."""
     faults: list[Fault] = []
-    text = resources.files(str(package)).joinpath(*path).read_text("utf-8")
+    text = _ROOT.joinpath(*str(package).split("."), *path).read_text("utf-8")
     (found,) = (data for _, data in yaml_documents(text, path[-1], faults))
     assert not faults, faults
     return found

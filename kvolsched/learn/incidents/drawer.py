@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from functools import cache
-from importlib import resources
 from math import log
+from pathlib import Path
 from typing import Any, SupportsIndex, overload
 
 import attrs
@@ -99,9 +99,7 @@ class Incidents(PrintedAnswer, tuple[Incident, ...]):
 
 
 def _names() -> list[str]:
-    package, folder = FOLDER
-    return sorted(file.name.removesuffix(".yaml") for file in resources.files(package).joinpath(folder).iterdir()
-                  if file.name.endswith(".yaml") and file.name != NOT_SHOWN)
+    return sorted(file.stem for file in Path(__file__).with_name(FOLDER[1]).glob("*.yaml") if file.name != NOT_SHOWN)
 
 
 @cache
