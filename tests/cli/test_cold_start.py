@@ -1,9 +1,12 @@
 """What a command loads before it answers: modules are counted, for seconds depend on the machine."""
 
+import json
 import subprocess
 import sys
 
 import pytest
+
+from kvolsched import make
 
 COUNT = """
 import sys
@@ -36,3 +39,15 @@ def test_who_asks_for_words_waits_for_no_engine(words, most):
     assert "numpy" not in found
     rooms = [each for each in found if each.startswith("kvolsched.") and each.count(".") > 1]
     assert [each for each in rooms if not (each.startswith(LIGHT) or f"{each}.meta" in LIGHT)] == []
+
+
+@pytest.mark.parametrize("words", [["why", "dump.json"], ["check", "app.json", "--cluster", "dump.json"]])
+def test_who_asks_about_a_file_loads_what_answers(words, tmp_path, monkeypatch):
+    """`why` and `check` load the engine; neither drawing, kubectl, a server, nor what only unpacks archives or masks arrays."""
+    (tmp_path / "dump.json").write_text("\n".join(map(json.dumps, [make.node("n1", cpu="2"), make.pod("large", cpu="9")])))
+    (tmp_path / "app.json").write_text(json.dumps(make.pod("app", cpu="1")))
+    monkeypatch.chdir(tmp_path)
+    found = loaded(*words)
+    assert len(found) <= 515, found
+    above = [f"kvolsched.{room}" for room in ("kubectl", "views", "serve", "learn", "rules.alternatives")]
+    assert [] == [each for each in [*above, "importlib.resources", "numpy.ma", "shutil", "subprocess", "zipfile"] if each in found]
