@@ -11,7 +11,7 @@ from typing import Any
 
 import attrs
 
-from ..api.kinds.kind import KINDS_BY_NAME
+from ..api.kinds.kind import KINDS_BY_NAME, kind_of
 from ..api.kinds.meta import Frozen, evolve_parts
 from ..api.kinds.pod import Pod
 from ..api.kinds.selector import Taint
@@ -113,8 +113,7 @@ def restart_patch(obj: Any, now: str) -> dict[str, Any]:
         ActRefused: the kind cannot be restarted, or was restarted in this second.
     """
     if obj.kind not in RESTARTABLE:
-        kind = KINDS_BY_NAME[obj.kind]
-        raise ActRefused(f'{kind.resource} "{obj.metadata.name}" restarting is not supported')
+        raise ActRefused(f'{kind_of(obj.kind).resource} "{obj.metadata.name}" restarting is not supported')
     if obj.spec.template.metadata.annotations.get(RESTARTED_AT) == now:
         waiting = "please wait before attempting to trigger another"
         raise ActRefused(f"if restart has already been triggered within the past second, {waiting}")
@@ -137,7 +136,7 @@ def without_gates(pod: Any, gates: tuple[str, ...]) -> dict[str, Any]:
 
 
 def _named(obj: Any) -> str:
-    return f"{KINDS_BY_NAME[obj.kind].singular}/{obj.metadata.name}"
+    return f"{kind_of(obj.kind).singular}/{obj.metadata.name}"
 
 
 EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from ..api.kinds.kind import KINDS_BY_NAME, Kind
+from ..api.kinds.kind import Kind
 from ..core.core import ClusterCore
 from ..world.log import Key
 from ..world.namespaces import ReadObjects
@@ -62,8 +62,9 @@ def get(  # noqa: PLR0913 - as many as kubectl has
     if output not in ("", *OUTPUT_FORMATS):
         raise ValueError(f"unable to match a printer suitable for the output format {output!r}, "
                          f"allowed formats are: {', '.join(OUTPUT_FORMATS)}")  # fmt: skip
+    objects = ReadObjects(cluster.world.log)
     if not name and not all_namespaces and (key := named_key(cluster.world.log.objects, kind, namespace)) is not None:
-        kind, namespace = f"{KINDS_BY_NAME[key.kind].plural}/{key.name}", key.namespace or namespace
+        kind, namespace = f"{lookup_kind(key.kind, objects).plural}/{key.name}", key.namespace or namespace
     words, _, name_in_kind = kind.partition("/")
     names = [name_in_kind] if name_in_kind else [name] if isinstance(name, str) and name else list(name)
     if name_in_kind and name:
@@ -71,7 +72,6 @@ def get(  # noqa: PLR0913 - as many as kubectl has
                          "arguments in resource/name form")  # fmt: skip
     if names and all_namespaces:
         raise ValueError("error: a resource cannot be retrieved by name across all namespaces")
-    objects = ReadObjects(cluster.world.log)
     kinds = [lookup_kind(word, objects) for word in (ALL_RESOURCES if words == "all" else words.split(",")) if word]
     scope = None if all_namespaces else namespace
     keys_by_kind = [(kind, find_keys(objects, kind, scope, names)) for kind in kinds]

@@ -33,12 +33,17 @@ def lookup_kind(word: str, objects: Mapping[Key, Any]) -> Kind:
     try:
         return find_kind(word)
     except UnknownName as error:
-        name, _, group = word.lower().partition(".")
-        defined = (defined_kind(obj) for key, obj in objects.items() if key.kind == DEFINITION)
-        for kind in (*STORED_KINDS, *filter(None, defined)):
-            if name in (kind.plural, kind.name.lower(), *kind.short) and group in ("", kind.group):
-                return kind
+        if found := _kind_of_clients(word, objects):
+            return found
         raise ResourceNotFound(_no_type(word), error.others) from None
+
+
+def _kind_of_clients(word: str, objects: Mapping[Key, Any]) -> Kind | None:
+    """Return the kind with this name that is only stored, or that a stored definition defines."""
+    name, _, group = word.lower().partition(".")
+    defined = (defined_kind(obj) for key, obj in objects.items() if key.kind == DEFINITION)
+    return next((kind for kind in (*STORED_KINDS, *filter(None, defined)) if group in ("", kind.group)
+                 and name in (kind.plural, kind.name.lower(), *kind.short)), None)  # fmt: skip
 
 
 def _no_type(word: str) -> str:
@@ -53,9 +58,10 @@ def named_key(objects: Mapping[Key, Any], reference: str, namespace: str) -> Key
         ResourceNotFound: the reference begins with neither a kind nor a namespace that has such an object.
     """
     first = reference.partition("/")[0]
-    if namespace != "default" or first == "all" or "," in reference or (first == reference and is_kind_name(first)):
+    is_kind = is_kind_name(first) or _kind_of_clients(first, objects) is not None
+    if namespace != "default" or first == "all" or "," in reference or (first == reference and is_kind):
         return None
-    if matching_keys(objects, reference) or (first != reference and not is_kind_name(first)):
+    if matching_keys(objects, reference) or (first != reference and not is_kind):
         try:
             return find_key(objects, reference)
         except UnknownName as unknown:

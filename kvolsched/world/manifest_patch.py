@@ -9,9 +9,10 @@ from typing import Any
 
 import attrs
 
+from ..api.kinds.kind import UnmodelledObject
 from ..api.kinds.meta import freeze, thaw
 from ..api.text import patches, strategic_patch
-from ..api.text.convert import decode, from_plain, to_plain, without_unknown
+from ..api.text.convert import decode, from_plain, to_plain, unmodelled_object, without_unknown
 from ..api.text.fault import ManifestError, format_path
 from ..api.unknown_name import UnknownName, did_you_mean
 from .apiserver import Denial, conflict_message, key_of
@@ -88,7 +89,7 @@ class ManifestPatch:
         if version not in ("", "0", str(old.metadata.resource_version)):
             return Denial("Conflict", conflict_message(key_of(old)))
         try:
-            new = from_plain(patched)
+            new: Any = unmodelled_object(patched) if isinstance(old, UnmodelledObject) else from_plain(patched)
         except ManifestError as error:
             return Denial("BadRequest", "; ".join(map(str, error.faults)))
         if new.kind != old.kind or new.metadata.name != old.metadata.name:

@@ -193,6 +193,25 @@ def test_every_question_knows_a_kind_that_nobody_models(client, cluster):
             cluster[reference]
 
 
+def test_the_reader_edits_a_kind_that_nobody_models(backups, cluster):
+    """`get`, `label`, `annotate` and `patch` of ours know it by kind and name, as the real ones do; what it cannot is said as there."""
+    backups.ask("POST", BACKUPS, backup())
+    backups.ask("POST", "/api/v1/namespaces/default/configmaps", {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "cm"}, "data": {"a": "1"}})
+    assert repr(cluster.get("cm")).splitlines()[1].split()[:2] == ["cm", "1"]
+    assert repr(cluster.get("backup/b")).splitlines()[1].split()[0] == "b"
+    with pytest.raises(KeyError, match='"c" not found'):
+        cluster.get("backup/c")
+    cluster.label("backup/b", "a=1")
+    cluster.kubectl("annotate backup b note=x")
+    cluster.patch("cm/cm", {"data": {"a": "2"}})
+    metadata = cluster["backup/b"].metadata
+    assert (metadata.labels, metadata.annotations, cluster["cm/cm"].rest["data"]) == ({"a": "1"}, {"note": "x"}, {"a": "2"})
+    assert backups.get(f"{BACKUPS}/b")["metadata"]["labels"] == {"a": "1"}
+    assert cluster.kubectl("patch backup b -p '{\"metadata\": {\"name\": \"c\"}}' --type=merge").code == 1
+    for command in ("scale backup b --replicas=2", "rollout restart backup b"):
+        assert "error: Backup" not in cluster.kubectl(command).stderr
+
+
 @pytest.mark.parametrize(("policy", "stays", "waits"), [("Background", [], False), ("Foreground", [], True), ("Orphan", ["b", "data"], False)])
 def test_what_a_custom_object_owns_goes_with_it(backups, cluster, policy, stays, waits):
     """Its pod and ConfigMap are deleted after it, or before it, or stay without owner, as its client asks; so is what belongs to a pod."""
