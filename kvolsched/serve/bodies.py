@@ -6,9 +6,7 @@ Faults are said in the API server's words: `strict decoding error: unknown field
 from collections.abc import Mapping
 from typing import Any
 
-from ..api.kinds.kind import UnmodelledObject
-from ..api.kinds.meta import freeze
-from ..api.text.convert import DECODABLE_RULES, decode, schema, without_unknown
+from ..api.text.convert import DECODABLE_RULES, decode, schema, unmodelled_object, without_unknown
 from ..api.text.fault import ManifestError, Problem, format_path
 from ..api.text.json_text import JsonFault, json_documents
 from ..api.text.manifest import read_plain
@@ -34,11 +32,7 @@ def media_type(request: ClientRequest) -> str:
 
 
 def read_object(request: ClientRequest, *, optional: bool = False) -> dict[str, Any]:
-    """Return the object of a body as plain data.
-
-    Raises:
-        StatusError: the body is malformed, or of a media type that no server reads.
-    """
+    """Return the object of a body as plain data."""
     if optional and not request.body:
         return {}
     media = media_type(request)
@@ -60,11 +54,7 @@ def read_object(request: ClientRequest, *, optional: bool = False) -> dict[str, 
 
 
 def read_json(body: bytes, doing: str = "couldn't get version/kind; json parse error") -> Any:
-    """Return the data of a JSON text; `doing` begins what is said of one that is none.
-
-    Raises:
-        StatusError: it is none, or more than one.
-    """
+    """Return the data of a JSON text; `doing` begins what is said of one that is none."""
     try:
         found = json_documents(body.decode())
     except (JsonFault, UnicodeDecodeError) as error:
@@ -74,13 +64,9 @@ def read_json(body: bytes, doing: str = "couldn't get version/kind; json parse e
     return found.documents[0]
 
 
-def decoded(served: ServedObjects, resource: Resource, data: Mapping[str, Any], query: Mapping[str, str],
-            ) -> tuple[Any, tuple[str, ...]]:
-    """Return the object of plain data with times of the simulated clock, and the warnings that its client gets.
-
-    Raises:
-        StatusError: a field has a wrong type; or nobody knows a field and the client wants to be told by a refusal.
-    """
+def known_fields(served: ServedObjects, resource: Resource, data: Mapping[str, Any],
+                 ) -> tuple[Any, list[str], dict[str, Any]]:
+    """Return the object of plain data, the paths of unknown fields, and the data with times of the simulated clock."""
     plain = served.own_times(data, modelled=resource.is_modelled)
     obj, problems = decode_object(resource, plain)
     wrong = [each for each in problems if each.rule not in DECODABLE_RULES and each.rule != "unknown"]
@@ -90,6 +76,13 @@ def decoded(served: ServedObjects, resource: Resource, data: Mapping[str, Any], 
     if resource.defined is not None:
         lost += prune(plain, resource.schema)
         obj, _ = decode_object(resource, plain)
+    return obj, lost, plain
+
+
+def decoded(served: ServedObjects, resource: Resource, data: Mapping[str, Any], query: Mapping[str, str],
+            ) -> tuple[Any, tuple[str, ...]]:
+    """Return the object of plain data with times of the simulated clock, and the warnings that its client gets."""
+    obj, lost, plain = known_fields(served, resource, data)
     unknown = [f'unknown field "{path}"' for path in lost]
     if not unknown:
         return obj, ()
@@ -105,10 +98,8 @@ def decode_object(resource: Resource, plain: Mapping[str, Any]) -> tuple[Any, li
     """Return the object of plain data and what is wrong with it; of a kind that no class models only its metadata."""
     if resource.is_modelled:
         return decode(plain)
-    bare, problems = decode({"apiVersion": "v1", "kind": "Namespace", "metadata": plain.get("metadata")})
-    rest = {name: value for name, value in plain.items() if name not in ("apiVersion", "kind", "metadata")}
-    head = {"api_version": resource.api_version, "kind": resource.kind}
-    return UnmodelledObject(**head, metadata=bare.metadata, rest=freeze(rest)), problems
+    problems: list[Problem] = []
+    return unmodelled_object({**plain, "apiVersion": resource.api_version, "kind": resource.kind}, problems), problems
 
 
 def _cannot_be_handled(resource: Resource, why: str) -> str:

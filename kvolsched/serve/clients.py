@@ -11,25 +11,25 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import Condition
 
+from ..api.notebook_output import PrintedAnswer
 from ..api.words import counted
 from .resources import Resource
 from .status import CODES, StatusError
 
 CONFLICT = "the object has been modified; please apply your changes to the latest version and try again"
-REFUSALS = {
-    403: ("Forbidden", '{resource} "{name}" is forbidden: User "{client}" cannot write resource "{resource}"'),
-    409: ("Conflict", f'Operation cannot be fulfilled on {{resource}} "{{name}}": {CONFLICT}'),
-    429: ("TooManyRequests", "the server has received too many requests and has asked us to try again later"),
-    500: ("InternalError", "Internal error occurred: etcdserver: leader changed"),
-    503: ("ServiceUnavailable", "the server is currently unable to handle the request"),
-    504: ("Timeout", "Timeout: request did not complete within requested timeout - context deadline exceeded"),
-}
+REFUSALS = {CODES[reason]: (reason, words) for reason, words in (
+    ("Forbidden", '{resource} "{name}" is forbidden: User "{client}" cannot write resource "{resource}"'),
+    ("Conflict", f'Operation cannot be fulfilled on {{resource}} "{{name}}": {CONFLICT}'),
+    ("TooManyRequests", "the server has received too many requests and has asked us to try again later"),
+    ("InternalError", "Internal error occurred: etcdserver: leader changed"),
+    ("ServiceUnavailable", "the server is currently unable to handle the request"),
+    ("Timeout", "Timeout: request did not complete within requested timeout - context deadline exceeded"),
+)}  # fmt: skip
 """Codes with which a write can be refused: the reason and the words of a server."""
 UNCOUNTED = frozenset({"Event"})  # kinds that clients write by the clock
-assert all(CODES[reason] == code for code, (reason, _) in REFUSALS.items())
 
 
-class ServedClient:
+class ServedClient(PrintedAnswer):
     """One client by its name. Mutable: `moved` guards it, and is notified when a fault begins or ends."""
 
     def __init__(self, name: str, moved: Condition) -> None:
@@ -113,7 +113,7 @@ class ServedClient:
             reason, words = REFUSALS[code]
             raise StatusError(reason, words.format(resource=resource.qualified, name=name, client=self.name))
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         """Say in one line how far its watches are, and which faults wait for it."""
         watched = Counter(kind for kind, _ in self.places)
         parts = [f"watches {', '.join(sorted(watched)) or 'nothing'}", counted(self.writes, "write")]

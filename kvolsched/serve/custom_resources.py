@@ -19,11 +19,7 @@ CLEANUP = "customresourcecleanup.apiextensions.k8s.io"
 
 
 def admitted(resource: Resource, old: Any, new: Any, time: str, custom: Sequence[Resource]) -> Any:
-    """Return an object of an unmodelled kind with what a server fills in.
-
-    Raises:
-        StatusError: it is a definition with faults, or has faults by the schema of its kind.
-    """
+    """Return an object of an unmodelled kind with what a server fills in."""
     if resource.kind == CRD:
         return _established(resource, old, new, time, custom)
     if resource.defined is not None:
@@ -33,7 +29,7 @@ def admitted(resource: Resource, old: Any, new: Any, time: str, custom: Sequence
             raise invalid(resource, new.metadata.name, *faults)
         new, _ = decode_object(resource, plain)
     if resource.has_generation and old is None:
-        if any(name == "status" for name, _, _ in resource.subresources):
+        if resource.has_status:
             new = evolve(new, rest=new.rest.with_(status=None))
         return evolve_parts(new, metadata={"rest": new.metadata.rest.with_(generation=1)})
     return new

@@ -37,11 +37,7 @@ VERSION = {
 
 
 def discover(path: tuple[str, ...], headers: Mapping[str, str], custom: Custom) -> ServerResponse:
-    """Answer `/api`, `/apis` and what lies below them, down to the resources of one version, `custom` ones among them.
-
-    Raises:
-        StatusError: there is no such group or version.
-    """
+    """Answer `/api`, `/apis` and what lies below, down to the resources of one version, `custom` ones among them."""
     served = group_versions(custom)
     if len(path) == 1 and "apidiscovery.k8s.io" in headers.get("Accept", ""):
         return json_response(_aggregated(served, core=path[0] == "api"), content_type=AGGREGATED)
@@ -121,11 +117,7 @@ def openapi_index(custom: Custom) -> dict[str, Any]:
 
 
 def openapi_document(path: tuple[str, ...], custom: Custom) -> dict[str, Any]:
-    """Return the document of one group and version.
-
-    Raises:
-        StatusError: there is none at this path.
-    """
+    """Return the document of one group and version."""
     found = {_path_of(*each): each for each in group_versions(custom)}.get("/".join(path))
     if found is None:
         raise no_such_path()

@@ -23,11 +23,7 @@ _FROM_CORE = {core: name for name, core in _TO_CORE.items()}
 
 
 def as_core_event(request: ClientRequest) -> ClientRequest:
-    """Return a request about Events with the core API's names in its body.
-
-    Raises:
-        StatusError: the body is malformed.
-    """
+    """Return a request about Events with the core API's names in its body."""
     if not request.body or request.method not in ("POST", "PUT", "PATCH"):
         return request
     media = media_type(request)

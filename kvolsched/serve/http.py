@@ -4,6 +4,7 @@ What is no proper request of a client of ours is refused here, by a `Status`, be
 """
 
 import json
+import re
 import select
 import socket
 from collections.abc import Callable, Iterator, Mapping
@@ -23,6 +24,7 @@ MAX_BODY = 3 * 1024 * 1024  # bytes, as an API server takes
 MAX_CONNECTIONS = 200
 SECONDS = 60.0  # that a connection may be silent, inside a request or between two
 MAX_CHUNK_HEAD = 128  # characters of the line before a chunk
+CLIENT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")  # a client's name
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 JSON = "application/json"
 
@@ -79,13 +81,7 @@ def json_response(data: Any, code: int = 200, content_type: str = JSON) -> Serve
 class LoopbackServer(ThreadingHTTPServer):
     """Serves `http://127.0.0.1:PORT/c/SECRET/CLIENT/...`; mutable: it counts its connections.
 
-    Args:
-        port: 0 for any free one.
-        secret: what every path must hold, since clients send no token over plain HTTP.
-        answer: makes the answer of a request; a `StatusError` of it is one, too.
-
-    Raises:
-        OSError: the port is taken.
+    The secret in every path stands for a token, which clients do not send over plain HTTP.
     """
 
     daemon_threads = True
@@ -172,15 +168,15 @@ class _Connection(BaseHTTPRequestHandler):
             StatusError: it comes from a browser, has no secret or name of a client, or its body is wrong.
         """
         self.close_connection = True  # until its body is read
-        host = self.headers.get("Host", "").rpartition(":")[0]
-        if host not in (LOOPBACK, "localhost") or "Origin" in self.headers:
+        hosts = {host.partition(":")[0] for host in self.headers.get_all("Host", [""])}
+        if not hosts <= {LOOPBACK, "localhost"} or "Origin" in self.headers:
             raise StatusError("Forbidden", "only programs of this machine are served")
         if self.command not in METHODS:
             raise StatusError("MethodNotAllowed", "the server does not allow this method on the requested resource")
         url = urlsplit(self.path)
         begin, *parts = (unquote(part) for part in url.path.split("/"))
         known = len(parts) > 2 and compare_digest(parts[1].encode(), self.server.secret.encode())
-        if begin or not known or parts[0] != "c":
+        if begin or not known or parts[0] != "c" or not CLIENT.fullmatch(parts[2]):
             raise StatusError("Forbidden", "the path does not begin with the secret of this server and a client's name")
         self.server.connections[self.connection] = parts[2]
         body = self._body()

@@ -22,7 +22,6 @@ from ..controllers import garbage_collector
 from ..controllers.garbage_collector import FOREGROUND, ORPHAN
 from ..core.acts import ClusterActs
 from ..kubectl.printers.events import sort_events
-from ..world.apiserver import moment
 from ..world.log import Key
 from ..world.namespaces import NAMESPACE, ReadObjects
 from .clients import ServedClient
@@ -119,11 +118,6 @@ class ServedObjects:
         with self.moved:
             self.moved.notify_all()
 
-    @property
-    def time(self) -> str:
-        """The present time as it is served."""
-        return self.served_time(moment(self.world.log))
-
     def served_time(self, text: str) -> str:
         """Return a time of the simulated clock as it is served."""
         return _moved_time(text.removesuffix("Z"), self._shift) + "Z"
@@ -134,11 +128,7 @@ class ServedObjects:
         return self.world.place + self.offset
 
     def place_of(self, version: str) -> int:
-        """Return the position of a version; a negative one if it is of another era.
-
-        Raises:
-            StatusError: it is no version, or one of the future.
-        """
+        """Return the position of a version; a negative one if it is of another era."""
         if not (version.isascii() and version.isdigit() and len(version) < 20):
             raise StatusError("BadRequest", f"Invalid value for resourceVersion: {version!r}")
         number = int(version)
@@ -202,6 +192,8 @@ class ServedObjects:
     def text_of_plain(self, plain: dict[str, Any], version: int) -> bytes:
         """Return plain data of an object as JSON, with its version and times as they are served."""
         meta = {**plain.get("metadata", {}), "resourceVersion": str(version + self.offset)}
+        if owners := meta.get("managedFields"):
+            meta["managedFields"] = [{**each, "time": self.served_time(each["time"])} for each in owners]
         text = json.dumps({**plain, "metadata": meta}, separators=(",", ":"), ensure_ascii=False)
         fields = _TIME_FIELD if plain.get("kind") in KINDS_BY_NAME else _SERVER_TIME
         return fields.sub(lambda found: self._moved(found, self._shift), text).encode()

@@ -8,21 +8,26 @@ it no longer does. Mirrors structured-merge-diff `merge.Updater` and apimachiner
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
 import attrs
 
+from ..api.defaults import with_defaults
 from ..api.kinds.meta import EMPTY, Frozen, freeze, thaw
 from ..api.text.convert import schema, to_plain
 from ..api.text.patches import list_strategy
 from ..api.validation.structural_schema import schema_of
+from ..core.user_commands import LAST_APPLIED
 from .resources import Resource
 from .status import StatusError
 
 Path = tuple[str, ...]
 APPLY_OPERATION, UPDATE_OPERATION = "Apply", "Update"
+KUBECTL = "kubectl"
+BEFORE = "before-first-apply"  # owns what was there when the first client of a served cluster wrote
 _ITEM = "an item"  # the value of a path to an item of a list
 _IGNORED = {("f:apiVersion",), ("f:kind",), ("f:metadata",), *(("f:metadata", f"f:{name}") for name in (
     "name", "namespace", "creationTimestamp", "selfLink", "uid", "generation", "managedFields", "resourceVersion",
@@ -143,9 +148,21 @@ class Manager:
         return f"{words} using {self.api_version}"
 
 
-def managers_of(obj: Any) -> list[Manager]:
-    """Return the owners of an object's fields."""
-    return read_managers(obj.metadata.rest.get("managedFields", ())) if obj is not None else []
+def _managers_of(resource: Resource, obj: Any) -> list[Manager]:
+    """Return the owners of an object's fields; if no client of a server has written it yet, `BEFORE` owns them."""
+    known = read_managers(obj.metadata.rest.get("managedFields", ())) if obj is not None else []
+    if known or obj is None:
+        return known
+    fields = frozenset(_settable(resource, "", fields_of(resource, to_plain(obj))))
+    return [Manager(BEFORE, UPDATE_OPERATION, resource.api_version, "", obj.metadata.creation_timestamp or "", fields)]
+
+
+def _settable(resource: Resource, subresource: str, fields: Mapping[Path, Any]) -> Mapping[Path, Any]:
+    """Return the fields that a write of an object sets, or one of its status."""
+    if not resource.has_status:
+        return fields
+    of_status = subresource == "status"
+    return {path: value for path, value in fields.items() if (path[0] == "f:status") is of_status}
 
 
 def read_managers(entries: Any) -> list[Manager]:
@@ -185,9 +202,9 @@ def _without_marks(node: Mapping[str, Any], members: frozenset[Path], path: Path
 
 
 def with_managers(obj: Any, managers: Iterable[Manager]) -> Any:
-    """Return an object with these owners of its fields."""
+    """Return an object with these owners of its fields, those that apply first, then in the order of time."""
     entries = []
-    for each in managers:
+    for each in sorted(managers, key=lambda each: (each.operation, each.time, each.name, each.subresource)):
         if each.fields:
             entry = {"manager": each.name, "operation": each.operation, "apiVersion": each.api_version,
                      "time": each.time, "fieldsType": "FieldsV1", "fieldsV1": _tree(each.fields)}  # fmt: skip
@@ -197,18 +214,20 @@ def with_managers(obj: Any, managers: Iterable[Manager]) -> Any:
 
 
 def updated(resource: Resource, old: Any, new: Any, manager: Manager, given: Any = ()) -> Any:
-    """Return an object that a manager wrote: it owns what it changed, and nobody what is gone.
+    """Return an object that a manager wrote: it owns what it changed, defaults included, and nobody what is gone.
 
     `given` are the owners that the client itself lists; without any, the stored ones stay.
     """
     before = fields_of(resource, to_plain(old)) if old is not None else {}
-    after = fields_of(resource, to_plain(new))
-    ours = "f:status" if manager.subresource == "status" else ""
-    changed = {path for path, value in after.items() if before.get(path, _Field) != value
-               and (path[0] == ours if ours else path[0] != "f:status")}  # fmt: skip
-    if not changed and before.keys() == after.keys():
-        return with_managers(new, read_managers(given) or managers_of(old)) if old is not None else new
-    known = read_managers(given) or managers_of(old)
+    after = fields_of(resource, to_plain(with_defaults(new)))
+    stored = _managers_of(resource, old)
+    known = [attrs.evolve(each, time=next((own.time for own in stored if own.is_same(each)), manager.time))
+             for each in read_managers(given)]  # fmt: skip
+    changed = {path for path, value in _settable(resource, manager.subresource, after).items()
+               if before.get(path, _Field) != value}  # fmt: skip
+    if old is not None and not changed and before.keys() == after.keys():
+        return with_managers(new, known or read_managers(old.metadata.rest.get("managedFields", ())))
+    known = known or stored
     if not any(each.is_same(manager) for each in known):
         known.append(manager)
     found = []
@@ -221,34 +240,43 @@ def updated(resource: Resource, old: Any, new: Any, manager: Manager, given: Any
 
 def applied(resource: Resource, live: Any, config: Mapping[str, Any], manager: Manager, *, force: bool,
             ) -> tuple[dict[str, Any], list[Manager]]:
-    """Return what an apply makes of an object as plain data, and the owners of its fields.
+    """Return what a manager's apply makes of a stored object or None, as plain data, and the owners of its fields.
 
-    Args:
-        resource: of the object.
-        live: the stored object; None if there is none.
-        config: what the manager wants, as plain data.
-        manager: who applies; its fields are found here.
-        force: take fields that others own.
-
-    Raises:
-        StatusError: others own fields that it would change.
+    `force` takes fields that others own.
     """
     before = to_plain(live) if live is not None else {}
-    wanted, present = fields_of(resource, config), fields_of(resource, before)
-    known = managers_of(live)
+    wanted, present = _settable(resource, manager.subresource, fields_of(resource, config)), fields_of(resource, before)
+    known = _managers_of(resource, live)
     others = [each for each in known if not each.is_same(manager)]
-    last = next((each.fields for each in known if each.is_same(manager)), frozenset())
+    last = next((each for each in known if each.is_same(manager)), manager)
     differing = {path for path, value in wanted.items() if path in present and present[path] != value}
     clashes = [(each, path) for each in others for path in sorted(each.fields & differing)]
-    if clashes and not force:
-        raise _conflict(clashes)
+    earlier = _last_applied(resource, before) if manager.name == KUBECTL else {}
+    refused = [clash for clash in clashes if earlier.get(clash[1], _Field) != present[clash[1]]]
+    if refused and not force:
+        raise _conflict(refused)
     taken = frozenset(path for _, path in clashes)
     others = [attrs.evolve(each, fields=each.fields - taken) for each in others]
     kept = frozenset[Path]().union(*(each.fields for each in others))
-    merged = _merge(before, thaw(config), _root(resource), ())
-    gone = {path for path in last - wanted.keys() if not any(other[: len(path)] == path for other in kept)}
+    asked = thaw(config) if manager.subresource or not resource.has_status else {**thaw(config), "status": None}
+    merged = _merge(before, {name: value for name, value in asked.items() if value is not None}, _root(resource), ())
+    gone = {path for path in last.fields - wanted.keys() if not any(other[: len(path)] == path for other in kept)}
     merged = _without(merged, _root(resource), (), gone)
-    return merged, [*others, attrs.evolve(manager, fields=frozenset(wanted))]
+    if earlier:  # what a client-side apply would compare with next
+        text = json.dumps(config, sort_keys=True, separators=(",", ":"))
+        merged["metadata"]["annotations"][LAST_APPLIED] = f"{text}\n"
+    fields = frozenset(wanted)
+    time = last.time if (merged, fields) == (before, last.fields) else manager.time
+    return merged, [*others, attrs.evolve(manager, fields=fields, time=time)]
+
+
+def _last_applied(resource: Resource, plain: Mapping[str, Any]) -> dict[Path, Any]:
+    """Return the fields that kubectl's client-side apply asked for last, which its server-side apply takes over."""
+    try:
+        found = json.loads(plain.get("metadata", {}).get("annotations", {}).get(LAST_APPLIED, "{}"))
+    except ValueError:
+        return {}
+    return fields_of(resource, found) if found and isinstance(found, dict) else {}
 
 
 def _merge(live: Any, config: Any, field: _Field, path: Path) -> Any:
@@ -297,6 +325,18 @@ def _conflict(clashes: Sequence[tuple[Manager, Path]]) -> StatusError:
     return StatusError("Conflict", f"Apply failed with {words}", {"causes": causes})
 
 
+def typed_path(resource: Resource, config: Any, path: str) -> str:
+    """Return the path of a field in a config with the keys of items in place of their numbers."""
+    field, value, found = _root(resource), config, Path()
+    for step in re.findall(r"[^.\[\]]+", path):
+        if isinstance(value, list):
+            element = _element(value[int(step)], field) if field.keys else f"i:{step}"
+            field, value, found = field.item, value[int(step)], (*found, element)
+        else:
+            field, value, found = _inner(field, step, found), value.get(step), (*found, f"f:{step}")
+    return _path_text(found)
+
+
 def _path_text(path: Path) -> str:
     """Return a path as structured-merge-diff writes it: `.spec.containers[name="app"].image`."""
     text = ""
@@ -307,5 +347,5 @@ def _path_text(path: Path) -> str:
         elif kind == "k":
             text += "[" + ",".join(f"{name}={json.dumps(value)}" for name, value in json.loads(rest).items()) + "]"
         else:
-            text += f"[={rest}]"
+            text += f"[={rest}]" if kind == "v" else f"[{rest}]"
     return text

@@ -7,19 +7,14 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from ..api.notebook_output import PrintedAnswer
+
 ASLEEP = frozenset({"S", "I"})  # states of threads that wait for something
 LAST_LINES = 8
 
 
-class ClientProcess:
-    """One process of a client. Mutable: it may be killed and started again.
-
-    Args:
-        name: the client's name.
-        command: program and arguments; `{url}` in one is the client's address.
-        url: that address.
-        kubeconfig: what the environment variable KUBECONFIG names.
-    """
+class ClientProcess(PrintedAnswer):
+    """One process of a client, whose address is `{url}` in its command. Mutable: it may be killed and started again."""
 
     def __init__(self, name: str, command: Sequence[str], url: str, kubeconfig: Path) -> None:
         self.name = name
@@ -91,4 +86,5 @@ class ClientProcess:
 
     def __repr__(self) -> str:
         state = "running" if self.code is None else f"ended with {self.code}"
-        return f"{self.name}: {' '.join(self.command)}: {state}"
+        lines = f"; its last lines:\n{self.last_lines}" if self.has_failed else ""
+        return f"{self.name}: {' '.join(self.command)}: {state}{lines}"

@@ -46,11 +46,7 @@ def _messages() -> Mapping[str, Mapping[int, tuple[str, str, str]]]:
 
 
 def read_message(body: bytes) -> dict[str, Any]:
-    """Return the object of a body as plain data.
-
-    Raises:
-        StatusError: the body is malformed, or its kind is not served.
-    """
+    """Return the object of a body as plain data."""
     if not body.startswith(_MAGIC):
         raise StatusError("BadRequest", "the body does not begin as a protobuf message of Kubernetes does")
     try:

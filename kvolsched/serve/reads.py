@@ -39,6 +39,7 @@ def accepted_form(headers: Mapping[str, str]) -> str:
 
 def get_object(served: ServedObjects, resource: Resource, key: Key, request: ClientRequest) -> ServerResponse:
     """Answer a get."""
+    served.place_of(request.query.get("resourceVersion") or "0")  # one of the future is refused
     obj = served.objects.get(key)
     if obj is None:
         raise not_found(resource, key.name)
@@ -120,14 +121,9 @@ def _listed_at(served: ServedObjects, resource: Resource, namespace: str | None,
 
 def table(served: ServedObjects, resource: Resource, objects: Sequence[Any], include: str = "", *,
           headed: bool = True) -> dict[str, Any]:
-    """Return a `Table` of objects.
+    """Return a `Table` of objects, in which each row has `None`, `Metadata` (by default) or `Object` of its object.
 
-    Args:
-        served: gives the time to which ages are counted.
-        resource: of the objects.
-        objects: a row each.
-        include: what each row has of its object: `None`, `Metadata` (also by default) or `Object`.
-        headed: whether the columns are named, as they are once in a watch.
+    Its columns are named if it is `headed`, as once in a watch; ages are counted to the simulated time.
     """
     made = printer_of(resource.kind, resource.defined)
     rows = []

@@ -54,6 +54,11 @@ class Resource:
         return self.in_categories or (("all",) if self.kind in _IN_ALL else ())
 
     @property
+    def has_status(self) -> bool:
+        """Whether the status is written by a subresource, and by it alone."""
+        return any(name == "status" for name, _, _ in self.subresources)
+
+    @property
     def has_generation(self) -> bool:
         """Whether its objects count the changes of their specs, though no class models them."""
         return self.defined is not None or self.kind in _COUNTED

@@ -12,7 +12,7 @@ from .reads import get_object, list_objects
 from .resources import LEASE, Resource, find_resource
 from .status import StatusError, no_such_path
 from .watch import watch_objects
-from .writes import Target, WriteRequests
+from .writes import Target, WriteRequests, check_options
 
 
 class Routes:
@@ -24,11 +24,7 @@ class Routes:
         self.leases = WriteRequests(ServedObjects(ClusterActs()), is_recorded=False)
 
     def answer(self, request: ClientRequest) -> ServerResponse:
-        """Answer a request.
-
-        Raises:
-            StatusError: it is refused.
-        """
+        """Answer a request."""
         match request.path:
             case () if request.method == "GET":
                 return json_response({"paths": ["/api", "/apis", "/openapi/v3", "/readyz", "/version"]})
@@ -66,6 +62,8 @@ class Routes:
         name, subresource = (*rest[1:], "", "")[:2]
         if group == EVENTS:
             return as_served_event(self._of_group("", "v1", list(request.path[3:]), as_core_event(request)))
+        if request.method != "GET":
+            check_options(request)
         writes = self.leases if resource.kind == LEASE else self.writes
         served = writes.served
         if watches or is_set(request.query, "watch"):

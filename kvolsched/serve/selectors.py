@@ -12,11 +12,7 @@ Matches = Callable[[Any], bool]
 
 
 def selector_of(resource: Resource, query: Mapping[str, str], name: str = "") -> Matches | None:
-    """Return whether an object is asked for, None if all are.
-
-    Raises:
-        StatusError: a selector cannot be read, or names a field that cannot be selected by.
-    """
+    """Return whether an object is asked for, None if all are."""
     text = query.get("fieldSelector", "")
     try:
         asked = read_field_selector(resource.kind, text)

@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import secrets
 import tempfile
 import threading
@@ -18,7 +17,7 @@ from ..api.unknown_name import unknown_name
 from ..core.acts import ClusterActs
 from ..questions.other_scheduler import ComparedSchedulers, compare_schedulers
 from .clients import REFUSALS, ServedClient
-from .http import LOOPBACK, LoopbackServer
+from .http import CLIENT, LOOPBACK, LoopbackServer
 from .objects import ServedObjects
 from .process import ClientProcess
 from .resources import RESOURCES
@@ -30,7 +29,6 @@ USUAL_CLIENT = "kubectl"
 MOST_SECONDS = 3_600.0  # of simulated time that pass by themselves after a client's write
 QUIET = 0.25  # seconds for which nothing happens before a served cluster is settled
 LOOKS = 0.01  # seconds between two looks whether it is
-_CLIENT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
 
 
 class ServedCluster(PrintedAnswer):
@@ -48,7 +46,7 @@ class ServedCluster(PrintedAnswer):
         self._secret = secrets.token_urlsafe(16)
         try:
             self._server = LoopbackServer(port, self._secret, Routes(self.objects).answer)
-        except (OSError, OverflowError) as error:
+        except (OSError, OverflowError, TypeError) as error:
             self.objects.end_listening()
             raise OSError(f"serve: port {port} of {LOOPBACK} cannot be had: {error}") from None
         self._stopped = threading.Event()
@@ -75,7 +73,7 @@ class ServedCluster(PrintedAnswer):
         ...     served.url("my-operator").rpartition("/")[2]
         'my-operator'
         """
-        if not _CLIENT.fullmatch(client):
+        if not CLIENT.fullmatch(client):
             raise ValueError(f"client: {client!r}: letters, digits, '-', '_' and '.', at most 63")
         self.objects.client(client)
         return f"http://{LOOPBACK}:{self.port}/c/{self._secret}/{client}"
@@ -155,6 +153,7 @@ class ServedCluster(PrintedAnswer):
 
         Raises:
             UnknownName: there is no such client or resource. It is a KeyError.
+            ValueError: the changes are no number of at least 0.
 
         >>> from kvolsched import Cluster
         >>> with Cluster().serve() as served:
@@ -163,14 +162,14 @@ class ServedCluster(PrintedAnswer):
         ...     print(served.client("my-operator"))
         my-operator: watches nothing, 0 writes, pods held
         """
-        self.client(client).hold(self._resource(resource), changes)
+        self.client(client).hold(self._resource(resource), _least("hold: changes", changes))
 
     def release(self, client: str, changes: int | None = None, *, resource: str = "") -> None:
         """Let held watches of a client get so many changes more, or (None) all from now on.
 
         Raises:
             UnknownName: there is no such client or resource. It is a KeyError.
-            ValueError: neither the resource nor all are held.
+            ValueError: neither the resource nor all are held, or the changes are no number of at least 0.
 
         >>> from kvolsched import Cluster
         >>> with Cluster().serve() as served:
@@ -180,7 +179,7 @@ class ServedCluster(PrintedAnswer):
         ...     print(served.client("my-operator"))
         my-operator: watches nothing, 0 writes
         """
-        self.client(client).release(self._resource(resource), changes)
+        self.client(client).release(self._resource(resource), changes and _least("release: changes", changes))
 
     def refuse(self, client: str, code: int = 409, write: int = 1) -> None:
         """Refuse the next write of a client, or the one so many further, with a code and the words of a server.
@@ -198,9 +197,7 @@ class ServedCluster(PrintedAnswer):
         """
         if code not in REFUSALS:
             raise ValueError(f"refuse: code: {code!r}: must be one of {', '.join(map(str, REFUSALS))}")
-        if write < 1:
-            raise ValueError(f"refuse: write: {write!r}: must be at least 1, the next write")
-        self.client(client).refuse(code, write)
+        self.client(client).refuse(code, _least("refuse: write", write, 1, ", the next write"))
 
     def cut(self, client: str) -> None:
         """Cut the connections of a client, its watches among them; it may connect again.
@@ -222,12 +219,18 @@ class ServedCluster(PrintedAnswer):
 
         Raises:
             OSError: there is no such program.
+            ValueError: the command is no list, or empty.
+            RuntimeError: the cluster is no longer served.
 
         >>> from kvolsched import Cluster
         >>> with Cluster().serve() as served:
         ...     served.run(["sleep", "9"], "my-operator")
         my-operator: sleep 9: running
         """
+        if isinstance(command, str) or not command:
+            raise ValueError(f"run: command: {command!r}: must be a list, the program and each of its arguments")
+        if self._stopped.is_set():
+            raise RuntimeError(repr(self))
         config = self.kubeconfig(name, Path(self._folder.name) / name)
         process = ClientProcess(name, command, self.url(name), config)
         self._processes.append(process)
@@ -271,7 +274,7 @@ class ServedCluster(PrintedAnswer):
         used = []
         for process in self._processes:
             if process.has_failed:
-                raise RuntimeError(f"{process!r}; its last lines:\n{process.last_lines}")
+                raise RuntimeError(repr(process))
             used.append(process.ticks if process.code is None else 0)
             if used[-1] is None:
                 busy = f"{process.name} is awake"
@@ -364,6 +367,12 @@ class ServedCluster(PrintedAnswer):
             return True
         with self.cluster.world.lock:
             return bool(self.cluster._taken(self.cluster.world.step(limit=limit)))
+
+
+def _least(name: str, value: Any, least: int = 0, words: str = "") -> int:
+    if not isinstance(value, int) or value < least:
+        raise ValueError(f"{name}: {value!r}: must be at least {least}{words}")
+    return value
 
 
 def serve(cluster: ClusterActs, port: int = 0, pace: str = "steps") -> ServedCluster:

@@ -1,13 +1,16 @@
 """Refusals as Kubernetes' `Status` objects: the reason decides the code, the details name object and fields.
 
+Whatever in this room reads or answers a request raises a `StatusError` to refuse it.
+
 Mirrors apimachinery `pkg/api/errors` (v1.36.2).
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..api.validation.field_error import FieldError
 from ..world.apiserver import RefusedWrite
+from ..world.log import Key
 from ..world.outage import UNREACHABLE
 from .resources import Resource
 
@@ -33,9 +36,9 @@ class StatusError(Exception):
 
     def status(self) -> dict[str, Any]:
         """Return the `Status` object."""
-        details = {"details": dict(self.details)} if self.details else {}
-        return {**_HEAD, "status": "Failure", "message": self.message, "reason": self.reason, **details,
-                "code": self.code}  # fmt: skip
+        details = {"details": dict(self.details)} if self.details is not None else {}
+        reason = {"reason": self.reason} if self.reason else {}
+        return {**_HEAD, "status": "Failure", "message": self.message, **reason, **details, "code": self.code}
 
 
 _HEAD = {"kind": "Status", "apiVersion": "v1", "metadata": {}}
@@ -60,7 +63,7 @@ def forbidden(resource: Resource, name: str, why: str) -> StatusError:
 
 def no_such_path() -> StatusError:
     """Return the refusal of a request for a path that is not served."""
-    return StatusError("NotFound", "the server could not find the requested resource")
+    return StatusError("NotFound", "the server could not find the requested resource", {})  # details that kubectl reads
 
 
 def invalid(resource: Resource, name: str, *faults: FieldError) -> StatusError:
@@ -69,6 +72,14 @@ def invalid(resource: Resource, name: str, *faults: FieldError) -> StatusError:
     details = {"name": name, **_of_resource(resource), "kind": resource.kind}
     causes = {"causes": [_cause(each) for each in faults]}
     return StatusError("Invalid", f'{kind} "{name}" is invalid: {", ".join(map(str, faults))}', details | causes)
+
+
+def not_typed(key: Key, resource: Resource, paths: Sequence[str]) -> StatusError:
+    """Return the refusal of an apply with fields that nobody knows; a server gives no reason, and the code 500."""
+    faults = [f"{path}: field not declared in schema" for path in paths]
+    told = "\n  ".join(["errors:", *faults]) if len(faults) > 1 else faults[0]
+    gvk = f"{resource.group}/{resource.version}, Kind={resource.kind}"
+    return StatusError("", f"failed to create typed patch object ({key.namespace}/{key.name}; {gvk}): {told}")
 
 
 def refused_write(refused: RefusedWrite, resource: Resource) -> StatusError:

@@ -25,13 +25,7 @@ Serve = Callable[[ClusterActs], Any]
 
 @attrs.frozen
 class ClientFault:
-    """One fault of a client, and the point of its run at which it comes.
-
-    Args:
-        kind: hold, refuse, cut or crash.
-        at: the changes after which a watch is held or connections are cut; the write that is refused, or the last one.
-        resource: of a held watch.
-    """
+    """One fault of a client, and the point of its run at which it comes: after how many changes, or at which write."""
 
     kind: str
     at: int

@@ -25,11 +25,7 @@ INITIAL_END = {"annotations": {"k8s.io/initial-events-end": "true"}}
 
 def watch_objects(served: ServedObjects, resource: Resource, namespace: str | None, request: ClientRequest,
                   name: str = "") -> ServerResponse:
-    """Answer a watch.
-
-    Raises:
-        StatusError: its version is none, or it asks for initial events in a way that no server has.
-    """
+    """Answer a watch."""
     watch = Watch(served, resource, namespace, request, name)
     return ServerResponse(200, stream=watch.events())
 

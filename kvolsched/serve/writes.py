@@ -6,6 +6,7 @@ back. Mirrors apiserver `endpoints/handlers` and `registry/generic/registry/stor
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -21,19 +22,30 @@ from ..world.apiserver import CommittedWrite, RefusedWrite, Write, moment, ref
 from ..world.log import Key
 from ..world.manifest_patch import PATCH_KINDS
 from ..world.namespaces import NAMESPACE, OF_EVERY_CLUSTER, with_phase
-from .bodies import APPLY, PATCHES, UNKNOWN_FORMAT, decode_object, decoded, media_type, read_json, read_object
+from .bodies import (
+    APPLY,
+    PATCHES,
+    UNKNOWN_FORMAT,
+    decode_object,
+    decoded,
+    known_fields,
+    media_type,
+    read_json,
+    read_object,
+)  # fmt: skip
 from .custom_resources import CLEANUP, admitted, counted, scale_of, with_replicas
 from .http import ClientRequest, ServerResponse, is_set, json_response
 from .objects import ServedObjects, meta_of
-from .ownership import APPLY_OPERATION, UPDATE_OPERATION, Manager, applied, updated, with_managers
+from .ownership import APPLY_OPERATION, UPDATE_OPERATION, Manager, applied, typed_path, updated, with_managers
 from .resources import CRD, NAMESPACES, RESOURCES, Resource, defined_resource
 from .selectors import selector_of
-from .status import StatusError, forbidden, invalid, not_found, refused_write, success
+from .status import StatusError, forbidden, invalid, not_found, not_typed, refused_write, success
 
 OTHER_NAMESPACE = "the namespace of the provided object does not match the namespace sent on the request"
 REJECTED = "the server rejected our request due to an error in our request"
 ORPHANED = frozenset({"Job", "ReplicationController"})  # whose dependents stay unless a client says otherwise
 PROPAGATION = {"Foreground": FOREGROUND, "Orphan": ORPHAN, "Background": ""}
+OPTIONS = {"dryRun": '"All"', "fieldValidation": '"Ignore", "Strict", "Warn"'}  # of a query: what they may be
 REVIEWS = frozenset({"SelfSubjectReview", "SelfSubjectAccessReview", "SelfSubjectRulesReview"})
 _SERVER_FIELDS = ("selfLink", "managedFields")
 _VERBS = {"bindings": "bind", "binding": "bind", "eviction": "evict", "status": "update_status"}
@@ -48,15 +60,24 @@ class Target:
     subresource: str
     request: ClientRequest
 
-    @property
-    def is_dry(self) -> bool:
-        """Whether the query asks for a dry run."""
-        return "dryRun" in self.request.query
-
     def words(self, verb: str) -> str:
         """Return the sentence of the write: `kubectl creates pod/web-0`."""
         of = f"the {self.subresource} of " if self.subresource in ("status", "scale") else ""
         return f"{self.request.client} {verb} {of}{ref(self.key)}"
+
+
+def check_options(request: ClientRequest) -> None:
+    """Refuse options of a write that no server has."""
+    query, is_apply = request.query, request.method == "PATCH" and media_type(request) == APPLY
+    faults = [FieldError(name, "NotSupported", query[name], f"supported values: {known}")
+              for name, known in OPTIONS.items() if query.get(name, "") not in ("", *json.loads(f"[{known}]"))]
+    if is_apply and not query.get("fieldManager"):
+        faults.append(FieldError("fieldManager", "Required", detail="is required for apply patch"))
+    if not is_apply and is_set(query, "force"):
+        faults.append(FieldError("force", "Forbidden", detail="may not be specified for non-apply patch"))
+    if faults:
+        kind = {"POST": "Create", "PUT": "Update"}.get(request.method, request.method.title()) + "Options"
+        raise invalid(Resource("meta.k8s.io", "v1", "", kind), "", *faults)
 
 
 class WriteRequests:
@@ -67,11 +88,7 @@ class WriteRequests:
         self.is_recorded = is_recorded  # whether each write is a step of a history
 
     def create(self, target: Target) -> ServerResponse:
-        """Answer a POST to a resource.
-
-        Raises:
-            StatusError: the body is wrong, or the API server refuses.
-        """
+        """Answer a POST to a resource."""
         resource, data = target.resource, read_object(target.request)
         if resource.kind in REVIEWS:
             return json_response({**data, "status": self._review(target, data)}, 201)
@@ -107,7 +124,7 @@ class WriteRequests:
         """Return who writes, by the query or the name of the program."""
         program = target.request.headers.get("User-Agent", "").partition("/")[0]
         name = target.request.query.get("fieldManager") or program or "unknown"
-        return Manager(name, operation, target.resource.api_version, target.subresource, self.served.time)
+        return Manager(name, operation, target.resource.api_version, target.subresource, moment(self.world.log))
 
     def _new_object(self, target: Target, data: dict[str, Any]) -> tuple[Any, tuple[str, ...]]:
         """Return the object that a body creates, without what only the server sets."""
@@ -125,11 +142,7 @@ class WriteRequests:
         return obj, warnings
 
     def _of_request(self, target: Target, data: dict[str, Any]) -> dict[str, Any]:
-        """Return a body as an object of the request's kind and namespace, without fields that only servers write.
-
-        Raises:
-            StatusError: it is of another kind or namespace.
-        """
+        """Return a body as an object of the request's kind and namespace, without fields that only servers write."""
         resource = target.resource
         said = data.get("apiVersion") or resource.api_version, data.get("kind") or resource.kind
         own = resource.api_version, resource.kind
@@ -148,22 +161,14 @@ class WriteRequests:
         return {**data, **head, "metadata": meta if isinstance(metadata, dict | None) else metadata}
 
     def update(self, target: Target) -> ServerResponse:
-        """Answer a PUT of an object or subresource.
-
-        Raises:
-            StatusError: the body is wrong, the object has changed since, or the API server refuses.
-        """
+        """Answer a PUT of an object or subresource."""
         data = read_object(target.request)
         if target.subresource == "scale":
             return self._rescaled(target, lambda _: data)
         return self._written(target, self._old(target), data, "replaces", "")
 
     def patch(self, target: Target) -> ServerResponse:
-        """Answer a PATCH: merge, strategic merge, JSON, or server-side apply.
-
-        Raises:
-            StatusError: the patch cannot be applied, or the API server refuses.
-        """
+        """Answer a PATCH: merge, strategic merge, JSON, or server-side apply."""
         media = media_type(target.request)
         if media == APPLY:
             return self._applied(target)
@@ -189,25 +194,23 @@ class WriteRequests:
     def _applied(self, target: Target) -> ServerResponse:
         """Answer a server-side apply, which creates what is not there."""
         resource, query, data = target.resource, target.request.query, read_object(target.request)
-        if not query.get("fieldManager"):
-            missing = FieldError("fieldManager", "Required", detail="is required for apply patch")
-            raise invalid(attrs.evolve(resource, kind="PatchOptions", group="meta.k8s.io"), "", missing)
         if meta_of(data).get("managedFields"):
             raise StatusError("BadRequest", "metadata.managedFields must be nil")
         data = self._of_request(target, data)
         if isinstance(data["metadata"], dict):
             data["metadata"].setdefault("name", target.key.name)
-        old = self.served.objects.get(target.key)
-        strict = query.get("fieldValidation") or "Strict"  # no owner can have an unknown field
-        config, warnings = decoded(self.served, resource, data, {**query, "fieldValidation": strict})
-        force = is_set(query, "force")
-        plain, managers = applied(resource, old, to_plain(config), self._manager(target, APPLY_OPERATION), force=force)
+        old = self._old(target) if target.subresource else self.served.objects.get(target.key)
+        obj, unknown, _ = known_fields(self.served, resource, data)
+        config, force = to_plain(obj), is_set(query, "force")
+        if unknown:  # no owner can have an unknown field
+            raise not_typed(target.key, resource, [typed_path(resource, data, path) for path in unknown])
+        plain, managers = applied(resource, old, config, self._manager(target, APPLY_OPERATION), force=force)
         new, _ = decode_object(resource, plain)
         new = with_managers(new, managers)
         if old is None:
-            return self._created(target, new, warnings)
+            return self._created(target, new, ())
         version = self.served.precondition(str(meta_of(data).get("resourceVersion") or ""))
-        return self._replaced(target, old, new, version, "applies", "PATCH", warnings)
+        return self._replaced(target, old, new, version, "applies", "PATCH", ())
 
     def _old(self, target: Target) -> Any:
         old = self.served.objects.get(target.key)
@@ -230,7 +233,7 @@ class WriteRequests:
         """Send the new state of an object, or of its status."""
         of_status = target.subresource == "status"
         has_status = hasattr(old, "status")
-        if not has_status and any(name == "status" for name, _, _ in target.resource.subresources):
+        if not has_status and target.resource.has_status:
             new = _with_owners(_with_status(old, new), new) if of_status else _with_status(new, old)
         new = self._admitted(target, old, new)
         generation = old.metadata.rest.get("generation") if of_status else counted(target.resource, old, new)
@@ -242,19 +245,11 @@ class WriteRequests:
         return ServerResponse(200, self.served.text(stored), warnings=warnings)
 
     def delete(self, target: Target) -> ServerResponse:
-        """Answer a DELETE of one object.
-
-        Raises:
-            StatusError: it is not there, a precondition is not met, or the API server refuses.
-        """
+        """Answer a DELETE of one object."""
         return self._deleted(target, self._delete_options(target))
 
     def delete_collection(self, target: Target, namespace: str | None) -> ServerResponse:
-        """Answer a DELETE of all objects of a resource that selectors choose.
-
-        Raises:
-            StatusError: the API server refuses one of them.
-        """
+        """Answer a DELETE of all objects of a resource that selectors choose."""
         options, matches = self._delete_options(target), selector_of(target.resource, target.request.query)
         for key, obj in self.served.stored(target.resource, namespace):
             if matches is None or matches(obj):
@@ -299,7 +294,7 @@ class WriteRequests:
             writes += self._deletions_of_objects(target, old)
         if target.key.kind == NAMESPACE:
             writes = self._deletions_in(target) + [each for each in writes if target.key in self.world.log.objects]
-        outcome = self._commit(target, writes, dry="dryRun" in options)
+        outcome = self._commit(target, writes, dry=_is_dry(options))
         stored = self.served.objects.get(target.key) if target.key.kind == NAMESPACE else outcome.stored
         if stored is not None:
             return ServerResponse(200, self.served.text(stored))
@@ -330,11 +325,7 @@ class WriteRequests:
             self.cluster._send([_without_cleanup(key, definition)], f"the API server removes {ref(key)}")
 
     def post(self, target: Target) -> ServerResponse:
-        """Answer a POST to `pods/binding` or `pods/eviction`.
-
-        Raises:
-            StatusError: the pod is not there, or the API server refuses: 429 if a budget does.
-        """
+        """Answer a POST to `pods/binding` or `pods/eviction`."""
         data = read_object(target.request)
         if target.subresource == "binding":
             return self._bind(target, data)
@@ -342,7 +333,7 @@ class WriteRequests:
         asked = (options.get("preconditions") or {}) if isinstance(options, dict) else {}
         self._old(target)
         write = Write("evict", target.key, uid=str(asked.get("uid") or ""), words=target.words("evicts"))
-        self._commit(target, [write], dry="dryRun" in options)
+        self._commit(target, [write], dry=_is_dry(options))
         return _done()
 
     def _bind(self, target: Target, data: Mapping[str, Any]) -> ServerResponse:
@@ -355,11 +346,7 @@ class WriteRequests:
         return _done()
 
     def scale(self, target: Target) -> ServerResponse:
-        """Answer a GET of the subresource scale.
-
-        Raises:
-            StatusError: the object is not there.
-        """
+        """Answer a GET of the subresource scale."""
         return json_response(self._scale_of(target, self._old(target)))
 
     def _scale_of(self, target: Target, obj: Any) -> dict[str, Any]:
@@ -413,16 +400,12 @@ class WriteRequests:
         return {"allowed": self.world.present_server().permit(USER, verb, kind)}
 
     def _commit(self, target: Target, writes: Sequence[Write], *, dry: bool = False) -> CommittedWrite:
-        """Send writes of one request, all or none, or try them in a dry run; return the outcome of the last.
-
-        Raises:
-            StatusError: the API server refuses one of them.
-        """
+        """Send writes of one request, all or none, or try them in a dry run; return the outcome of the last."""
         unwritten = self.served.objects.get(target.key) if target.key.kind == NAMESPACE else None
         if unwritten is not None and writes[-1].key == target.key and target.key not in self.world.log.objects:
             first = Write("create", target.key, unwritten, words=target.words("writes"))
             writes = [first, *(attrs.evolve(write, version=0) for write in writes)]
-        if dry or target.is_dry:
+        if dry or "dryRun" in target.request.query:
             outcomes = self.world.visit(self.world.place, lambda: [self.world.commit(USER, write) for write in writes])
         elif not self.is_recorded:
             outcomes = [self.world.commit(USER, write) for write in writes]
@@ -449,6 +432,11 @@ class WriteRequests:
         if target.resource.defined is not None and last.stored is None:
             self._end_definition(target.resource)
         return last
+
+
+def _is_dry(options: Any) -> bool:
+    """Say whether options in a body ask for a dry run."""
+    return isinstance(options, dict) and bool(options.get("dryRun"))
 
 
 def _with_status(new: Any, status_of: Any) -> Any:

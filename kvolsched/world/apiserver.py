@@ -377,7 +377,7 @@ def _unmet_precondition(write: Write, old: Any) -> Denial | None:
     """Return why a write of a stored object is refused: it is gone, another one of its name, or has changed since."""
     uid = write.uid or (write.new.metadata.uid if write.verb == "update" else "")
     is_other = old is not None and uid not in ("", old.metadata.uid)
-    if is_other and (write.verb == "delete" or not write.uid):
+    if is_other and (write.verb in ("delete", "evict") or not write.uid):
         detail = f"Precondition failed: UID in precondition: {uid}, UID in object meta: {old.metadata.uid}"
         return Denial("Conflict", f"{_unfulfilled(write.key)}: {detail}")
     if old is None or is_other:

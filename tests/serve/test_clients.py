@@ -64,7 +64,7 @@ def test_one_resource_is_released_while_all_others_are_held(client, cluster, ser
     assert served.client("tester").sent == {"pods": 1}
     served.release("tester", resource="pods")
     assert pods()[1]["metadata"]["name"] == "b"
-    assert str(served.client("tester")).endswith("every watch but pods held")
+    assert repr(served.client("tester")).endswith("every watch but pods held")
     served.release("tester")
     assert claims()[1]["metadata"]["name"] == "data"
     served.hold("tester", "pods")
@@ -123,6 +123,10 @@ def watch_ends(watch):
 @pytest.mark.parametrize(("act", "said"), [
     (lambda served: served.hold("testr"), "no client 'testr'; there are: tester; did you mean tester?"),
     (lambda served: served.hold("tester", "podz"), "no resource 'podz'"),
+    (lambda served: served.hold("tester", "pods", -1), "hold: changes: -1: must be at least 0"),
+    (lambda served: served.release("tester", "1"), "release: changes: '1': must be at least 0"),
+    (lambda served: served.run("sleep 9"), "run: command: 'sleep 9': must be a list, the program and each of its arguments"),
+    (lambda served: served.run([]), "run: command: []: must be a list"),
     (lambda served: served.refuse("tester", 418), "refuse: code: 418: must be one of 403, 409, 429, 500, 503, 504"),
     (lambda served: served.refuse("tester", 409, write=0), "refuse: write: 0: must be at least 1, the next write"),
     (lambda served: served.sweep(command(), one_backup, faults=["hld"]), "sweep: faults: 'hld': must be one of hold, refuse, cut, crash"),
@@ -152,10 +156,14 @@ def test_a_process_is_started_crashed_and_started_again(cluster, served):
 
 
 def test_a_process_that_ends_early_shows_its_last_lines(served):
-    """Who waits for it is told how it ended, and what it said last."""
-    served.run([sys.executable, "-c", "print('begin'); raise SystemExit('no such option')"], "operator")
+    """Who waits for it, or looks at it, is told how it ended, and what it said last; after the end of all none is started."""
+    process = served.run([sys.executable, "-c", "print('begin'); raise SystemExit('no such option')"], "operator")
     with pytest.raises(RuntimeError, match=r"ended with 1; its last lines:\nbegin\nno such option"):
         served.settle(5)
+    assert repr(process).endswith("ended with 1; its last lines:\nbegin\nno such option")
+    served.stop()
+    with pytest.raises(RuntimeError, match="zonal-example: no longer served"):
+        served.run(["sleep", "9"])
 
 
 def test_who_does_not_rest_is_named(served):

@@ -42,8 +42,20 @@ def test_a_request_without_the_secret_is_refused(client):
 def test_a_page_of_a_browser_is_refused(client):
     """A foreign Host and any Origin are refused, so that no page that a browser shows reaches the cluster."""
     assert client.refused("GET", PODS, Origin="http://evil.example")[0] == 403
-    answer = raw(client, f"GET {client.base}{PODS} HTTP/1.1\r\nHost: evil.example:80\r\nConnection: close\r\n\r\n".encode())
-    assert code_of(answer) == 403
+    for hosts in (["evil.example:80"], [client.host, "evil.example"], []):
+        lines = "".join(f"Host: {host}\r\n" for host in hosts)
+        answer = raw(client, f"GET {client.base}{PODS} HTTP/1.1\r\n{lines}Connection: close\r\n\r\n".encode())
+        assert code_of(answer) == 403
+    assert b" 200 " in raw(client, f"GET {client.base}{PODS} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n".encode())
+
+
+@pytest.mark.parametrize("name", ["", "%0A%1b%5b31m", "-x", "x" * 64])
+def test_a_client_has_a_name(client, served, name):
+    """A path whose client's name is none of `url` is refused, and is no lane."""
+    before = list(served.objects.clients)
+    base = client.base.rpartition("/")[0]
+    assert code_of(raw(client, f"GET {base}/{name}{PODS} HTTP/1.1\r\nHost: {client.host}\r\nConnection: close\r\n\r\n".encode())) == 403
+    assert list(served.objects.clients) == before
 
 
 @pytest.mark.parametrize(("request_line", "code"), [

@@ -1,9 +1,10 @@
 """Server-side apply: fields and their owners, conflicts, removal by omission, lists by their keys."""
 
 import json
+import time
 
 import pytest
-from served_client import JSON_PATCH, MERGE, STRATEGIC, Kubectl
+from served_client import JSON_PATCH, MERGE, STRATEGIC, Client, Kubectl
 
 APPLY = "application/apply-patch+yaml"
 WEB = "/apis/apps/v1/namespaces/default/deployments/web"
@@ -129,14 +130,97 @@ def test_an_unmodelled_kind_merges_by_its_mappings(client):
 
 
 def test_what_an_apply_must_have(client):
-    """An apply without a manager, with owners in its body, or with unknown fields is refused."""
+    """An apply without a manager, or with owners in its body, is refused."""
     assert client.refused("PATCH", WEB, deployment(), APPLY)[0] == 422
     body = deployment()
     body["metadata"]["managedFields"] = [{"manager": "x"}]
     assert apply(client, body)[0] == 400
-    assert apply(client, deployment(imagee="x"))[0] == 400
     assert apply(client, b"{a: [", "me")[0] == 400
     assert client.refused("GET", WEB)[0] == 404
+
+
+def test_no_owner_has_an_unknown_field(client):
+    """Unknown fields are named by the keys of their items, without a reason and with the code 500, as a server does, however little is asked."""
+    known = "failed to create typed patch object (default/web; apps/v1, Kind=Deployment): "
+    one = '.spec.template.spec.containers[name="app"].imagee: field not declared in schema'
+    code, found = apply(client, deployment(imagee="x"), fieldValidation="Ignore")
+    assert (code, found["message"], "reason" in found) == (500, known + one, False)
+    message = apply(client, {**deployment(imagee="x"), "specs": 1})[1]["message"]
+    assert message == f"{known}errors:\n  {one}\n  .specs: field not declared in schema"
+
+
+def test_an_equal_apply_later_changes_nothing(client, cluster):
+    """Neither the version nor the time of its entry moves, though the clock has."""
+    claim = {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "c"}, "spec": {
+        "accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}}
+    path = "/api/v1/namespaces/default/persistentvolumeclaims/c"
+    first = apply(client, claim, path=path)[1]
+    began = cluster.world.now
+    cluster.apply({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "spec": {"containers": [{"name": "a", "image": "x"}]}})
+    cluster.run()
+    cluster.wait(60)
+    assert cluster.world.now > began + 50
+    assert apply(client, claim, path=path)[1]["metadata"] == first["metadata"]
+
+
+def test_equal_runs_have_equal_owners(example):
+    """Times of owners are those of the simulated clock, and are served as all others are."""
+    digests = []
+    for hours in (0, 5):
+        cluster = example.fork("zonal-example")
+        with cluster.serve() as served:
+            served.objects.wall_clock = lambda hours=hours: time.time() + 3600 * hours
+            served.objects.begin_era(served.objects.version)
+            client = Client(served)
+            (entry,) = apply(client, deployment())[1]["metadata"]["managedFields"]
+            assert entry["time"] == client.get(WEB)["metadata"]["creationTimestamp"]
+            client.ask("PUT", WEB, client.get(WEB))
+            client.ask("PATCH", f"{WEB}/scale", {"spec": {"replicas": 3}}, MERGE)
+        digests.append(cluster.digest())
+        cluster.back()
+    assert digests[0] == digests[1]
+
+
+def test_what_was_there_before_has_an_owner(client, cluster):
+    """What no client has written is owned as before the first apply: another value is a conflict, until it is forced."""
+    path, zone = "/api/v1/namespaces/default/pods/my-pod", "topology.kubernetes.io/zone"
+    wanted = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "my-pod", "labels": {zone: "x"}}}
+    code, status = apply(client, wanted, path=path)
+    assert (code, status["message"]) == (
+        409, f'Apply failed with 1 conflict: conflict with "before-first-apply" using v1: .metadata.labels.{zone}')
+    assert apply(client, wanted, path=path, force="true")[1]["metadata"]["labels"] == {zone: "x"}
+    entries = client.get(path)["metadata"]["managedFields"]
+    assert [(each["manager"], each["operation"]) for each in entries] == [("me", "Apply"), ("before-first-apply", "Update")]
+
+
+def test_who_creates_owns_the_defaults(client):
+    """Replicas that a create left to the server are its own: an apply that wants more conflicts with it."""
+    client.ask("POST", f"{WEB.rpartition('/')[0]}?fieldManager=creator", deployment(replicas=None))
+    message = apply(client, deployment(3))[1]["message"]
+    assert message == 'Apply failed with 1 conflict: conflict with "creator" using apps/v1: .spec.replicas'
+
+
+def test_the_status_in_a_config_is_left_out(client):
+    """An apply of the object sets and owns no status, one of the status nothing else; to the status of nothing it is refused."""
+    assert client.refused("PATCH", f"{WEB}/status?fieldManager=me", {**deployment(), "status": {"replicas": 7}}, APPLY)[0] == 404
+    found = apply(client, {**deployment(), "status": {"replicas": 7}})[1]
+    assert ("status" in found, list(owners(found)["me"])) == (False, ["f:spec"])
+    code, found = apply(client, {**deployment(9), "status": {"replicas": 7}}, "watcher", f"{WEB}/status")
+    assert (code, found["spec"]["replicas"], found["status"]) == (200, 2, {"replicas": 7})
+    assert owners(found)["watcher"] == {"f:status": {"f:replicas": {}}}
+
+
+def test_kubectl_takes_over_what_the_reader_applied(cluster, tmp_path):
+    """Where nobody changed what `apply` asked for, kubectl's server-side apply is no conflict, and it brings the annotation up to date."""
+    cluster.apply(deployment())
+    (tmp_path / "web.yaml").write_text(json.dumps(deployment(image="apache")))
+    with cluster.serve() as served:
+        kubectl = Kubectl(served, tmp_path)
+        assert kubectl("apply --server-side --field-manager=other -f web.yaml")[0] == 1
+        assert kubectl("apply --server-side -f web.yaml")[1] == "deployment.apps/web serverside-applied\n"
+    web = cluster["deployment/web"]
+    assert web.spec.template.spec.containers[0].image == "apache"
+    assert '"image":"apache"' in web.metadata.annotations["kubectl.kubernetes.io/last-applied-configuration"]
 
 
 def test_a_dry_run_of_an_apply(client, cluster):

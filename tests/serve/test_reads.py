@@ -78,6 +78,13 @@ def test_versions_of_lists(client, served):
     assert names(client.get(f"{PODS}?resourceVersion={version}&resourceVersionMatch=Exact")) == ["my-pod"]
 
 
+def test_a_version_of_the_future(client, served):
+    """An object of one is refused as a list is."""
+    path = f"/api/v1/nodes/node-a?resourceVersion={served.objects.version}"
+    assert client.get(path)["metadata"]["name"] == "node-a"
+    assert client.refused("GET", f"{path}9")[:2] == (504, "Timeout")
+
+
 def test_a_table_has_the_columns_of_kubectl(client, cluster):
     """The rows of a Table are those of `get pods -o wide`, and each has its object's metadata."""
     found = client.get(PODS, Accept=TABLE)

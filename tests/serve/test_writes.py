@@ -118,6 +118,32 @@ def test_a_dry_run_stores_nothing(client, cluster):
     assert client.refused("GET", f"{PODS}/a")[0] == 404
 
 
+@pytest.mark.parametrize(("method", "query", "words"), [
+    ("POST", "dryRun=Some", 'CreateOptions.meta.k8s.io "" is invalid: dryRun: Unsupported value: "Some": supported values: "All"'),
+    ("PUT", "fieldValidation=Some",
+     'UpdateOptions.meta.k8s.io "" is invalid: fieldValidation: Unsupported value: "Some": supported values: "Ignore", "Strict", "Warn"'),
+    ("PATCH", "force=true", 'PatchOptions.meta.k8s.io "" is invalid: force: Forbidden: may not be specified for non-apply patch'),
+    ("DELETE", "dryRun=all", 'DeleteOptions.meta.k8s.io "" is invalid: dryRun: Unsupported value: "all": supported values: "All"'),
+])
+def test_options_that_no_server_has(client, cluster, method, query, words):
+    """A write with one is refused in a server's words, and nothing is written."""
+    before, path = cluster.digest(), PODS if method == "POST" else f"{PODS}/my-pod"
+    assert client.refused(method, f"{path}?{query}", pod("my-pod"), MERGE if method == "PATCH" else "application/json") == (422, "Invalid", words)
+    assert cluster.digest() == before
+
+
+def test_a_deletion_that_is_not_dry(client, cluster):
+    """An empty list of dry runs asks for none."""
+    assert client.ask("DELETE", f"{PODS}/my-pod", {"kind": "DeleteOptions", "dryRun": []})[0] == 200
+    assert cluster["pod/my-pod"].metadata.deletion_timestamp
+
+
+def test_an_eviction_of_another_pod_of_the_name(client):
+    """One that expects another uid is a conflict."""
+    eviction = {"metadata": {"name": "my-pod"}, "deleteOptions": {"preconditions": {"uid": "x"}}}
+    assert client.refused("POST", f"{PODS}/my-pod/eviction", eviction)[:2] == (409, "Conflict")
+
+
 def test_a_generated_name(client):
     """An object with a generateName gets five letters, each another name."""
     body = pod("", generateName="job-")
