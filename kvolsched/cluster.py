@@ -385,9 +385,9 @@ class Cluster(ClusterActs):
         >>> served
         zonal-example: no longer served
         """
-        from .serve import serve
+        from .serve import ServedCluster
 
-        return serve(self, port, pace)
+        return ServedCluster(self, port, pace)
 
     def where(self, *terms: str) -> MatchedNodes:
         """List the nodes that match one of these terms, each a line as kubectl's selectors; drawn, why and why not.

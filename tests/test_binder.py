@@ -53,11 +53,14 @@ def test_binders_packages_are_pinned_to_versions_that_we_allow():
 
 
 def test_binder_opens_pages_as_they_read(tmp_path):
-    """What the image runs at its end makes JupyterLab show a page such as the contents, not its source."""
+    """What the image runs at its end makes JupyterLab show a page such as the contents, not its source, and gets kubectl for its terminal."""
     script = ROOT / "binder" / "postBuild"
-    (tmp_path / "python").write_text(f"#!/bin/sh\necho {tmp_path}\n")
-    (tmp_path / "python").chmod(0o755)
+    (tmp_path / "bin").mkdir()
+    for name, lines in {"python": f"echo {tmp_path}", "bin/python": f'echo "$@" >>{tmp_path}/asked; [ "$3" != download ]'}.items():
+        (tmp_path / name).write_text(f"#!/bin/sh\n{lines}\n")
+        (tmp_path / name).chmod(0o755)
     subprocess.run([script], check=True, env={"PATH": f"{tmp_path}:{os.environ['PATH']}"})
+    assert "pip download" in (tmp_path / "asked").read_text()
     settings = json.loads((tmp_path / "share/jupyter/lab/settings/overrides.json").read_text())
 
     assert os.access(script, os.X_OK)

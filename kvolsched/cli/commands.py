@@ -468,6 +468,8 @@ def serve(source: str, revision: str | None, port: int, live: bool, kubeconfig: 
         if kubeconfig is not None:
             served.kubeconfig(path=kubeconfig)
         say(f"serving {cluster.name or source} at {served.url()}")
+        where = f"--kubeconfig={str(kubeconfig)!r}" if kubeconfig else f"--server={served.url()}"
+        say(f"in another terminal: kubectl {where} get pods; {'' if live else 'Enter makes a step, '}Ctrl-C ends it")
         sys.stdout.flush()
         with suppress(KeyboardInterrupt):
             for _line in () if live else sys.stdin:

@@ -4,6 +4,6 @@ It is imported on first use and needs the standard library alone. Here is what i
 is decided where a user's is, by the API server of the cluster's world.
 """
 
-from .served import ServedCluster, serve
+from .served import ServedCluster
 
-__all__ = ["ServedCluster", "serve"]
+__all__ = ["ServedCluster"]

@@ -6,11 +6,12 @@ Faults are said in the API server's words: `strict decoding error: unknown field
 from collections.abc import Mapping
 from typing import Any
 
-from ..api.text.convert import DECODABLE_RULES, decode, schema, unmodelled_object, without_unknown
+from ..api.text.convert import DECODABLE_RULES, decode, schema, without_unknown
 from ..api.text.fault import ManifestError, Problem, format_path
 from ..api.text.json_text import JsonFault, json_documents
 from ..api.text.manifest import read_plain
 from ..api.validation.structural_schema import prune
+from ..world.manifest_patch import unmodelled_object
 from .http import JSON, ClientRequest
 from .objects import ServedObjects
 from .protobuf import PROTOBUF, read_message

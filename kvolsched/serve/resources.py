@@ -31,7 +31,7 @@ class Resource:
     verbs: tuple[str, ...] = VERBS
     subresources: tuple[tuple[str, str, str], ...] = ()  # name, apiVersion and kind
     singular: str = attrs.Factory(lambda self: self.kind.lower(), takes_self=True)
-    in_categories: tuple[str, ...] = ()
+    categories: tuple[str, ...] = ()  # `all`: of what `kubectl get all` lists
     defined: Frozen | None = None  # the version of the CustomResourceDefinition that defines it
 
     @property
@@ -47,11 +47,6 @@ class Resource:
     def key(self, obj: Any) -> Key:
         """Return the key of an object of this resource."""
         return Key(self.kind, obj.metadata.namespace if self.namespaced else "", obj.metadata.name)
-
-    @property
-    def categories(self) -> tuple[str, ...]:
-        """The categories: `all`, of what `kubectl get all` lists."""
-        return self.in_categories or (("all",) if self.kind in _IN_ALL else ())
 
     @property
     def has_status(self) -> bool:
@@ -90,7 +85,8 @@ def _resource_of(kind: Kind) -> Resource:
     if kind.name == "Pod":
         found += [("binding", "v1", "Binding"), ("eviction", "policy/v1", "Eviction")]
     short = tuple(word for word in kind.short if word != kind.name.lower())
-    return Resource(group, version, kind.plural, kind.name, kind.namespaced, short, VERBS, tuple(found))
+    return Resource(group, version, kind.plural, kind.name, kind.namespaced, short, VERBS, tuple(found),
+                    categories=("all",) if kind.name in _IN_ALL else ())  # fmt: skip
 
 
 _CREATED = ("create",)
@@ -135,5 +131,5 @@ def defined_resource(definition: Any) -> Resource | None:
     return attrs.evolve(
         _resource_of(kind), short=kind.short, singular=names["singular"], defined=kind.defined,
         subresources=tuple((name, *kinds[name]) for name in kinds if name in asked),
-        in_categories=tuple(names.get("categories", ())),
+        categories=tuple(names.get("categories", ())),
     )  # fmt: skip

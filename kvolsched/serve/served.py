@@ -373,8 +373,3 @@ def _least(name: str, value: Any, least: int = 0, words: str = "") -> int:
     if not isinstance(value, int) or value < least:
         raise ValueError(f"{name}: {value!r}: must be at least {least}{words}")
     return value
-
-
-def serve(cluster: ClusterActs, port: int = 0, pace: str = "steps") -> ServedCluster:
-    """Serve a cluster to real clients; see `Cluster.serve`."""
-    return ServedCluster(cluster, port, pace)

@@ -294,7 +294,7 @@ class WriteRequests:
             writes += self._deletions_of_objects(target, old)
         if target.key.kind == NAMESPACE:
             writes = self._deletions_in(target) + [each for each in writes if target.key in self.world.log.objects]
-        outcome = self._commit(target, writes, dry=_is_dry(options))
+        outcome = self._commit(target, writes, dry=bool(options.get("dryRun")))
         stored = self.served.objects.get(target.key) if target.key.kind == NAMESPACE else outcome.stored
         if stored is not None:
             return ServerResponse(200, self.served.text(stored))
@@ -330,10 +330,12 @@ class WriteRequests:
         if target.subresource == "binding":
             return self._bind(target, data)
         options = data.get("deleteOptions") or {}
-        asked = (options.get("preconditions") or {}) if isinstance(options, dict) else {}
+        asked = isinstance(options, dict) and (options.get("preconditions") or {})
+        if not isinstance(asked, dict):
+            raise StatusError("BadRequest", "DeleteOptions: a field has a wrong type")
         self._old(target)
         write = Write("evict", target.key, uid=str(asked.get("uid") or ""), words=target.words("evicts"))
-        self._commit(target, [write], dry=_is_dry(options))
+        self._commit(target, [write], dry=bool(options.get("dryRun")))
         return _done()
 
     def _bind(self, target: Target, data: Mapping[str, Any]) -> ServerResponse:
@@ -432,11 +434,6 @@ class WriteRequests:
         if target.resource.defined is not None and last.stored is None:
             self._end_definition(target.resource)
         return last
-
-
-def _is_dry(options: Any) -> bool:
-    """Say whether options in a body ask for a dry run."""
-    return isinstance(options, dict) and bool(options.get("dryRun"))
 
 
 def _with_status(new: Any, status_of: Any) -> Any:

@@ -12,8 +12,8 @@ import attrs
 from ..api.kinds.kind import UnmodelledObject
 from ..api.kinds.meta import freeze, thaw
 from ..api.text import patches, strategic_patch
-from ..api.text.convert import decode, from_plain, to_plain, unmodelled_object, without_unknown
-from ..api.text.fault import ManifestError, format_path
+from ..api.text.convert import decode, from_plain, to_plain, without_unknown
+from ..api.text.fault import ManifestError, Problem, format_path
 from ..api.unknown_name import UnknownName, did_you_mean
 from .apiserver import Denial, conflict_message, key_of
 
@@ -22,6 +22,15 @@ PATCH_KINDS: Mapping[str, Callable[[Any, Any], Any]] = {
     "strategic": strategic_patch.strategic_patch,
     "json": patches.json_patch,
 }
+
+
+def unmodelled_object(data: Mapping[str, Any], problems: list[Problem] | None = None) -> UnmodelledObject:
+    """Return an object of a kind that no class models; `problems` gets what is wrong with its metadata."""
+    bare, found = decode({"apiVersion": "v1", "kind": "Namespace", "metadata": data.get("metadata")})
+    (problems if problems is not None else []).extend(found)
+    rest = {name: value for name, value in data.items() if name not in ("apiVersion", "kind", "metadata")}
+    head = {"api_version": data["apiVersion"], "kind": data["kind"]}
+    return UnmodelledObject(**head, metadata=bare.metadata, rest=freeze(rest))
 
 
 @attrs.frozen

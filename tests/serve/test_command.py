@@ -17,7 +17,7 @@ ROOT = Path(__file__).parent.parent.parent
 
 
 def test_it_says_where_steps_on_enter_and_ends_on_ctrl_c(tmp_path):
-    """The first line is said when it is ready; Enter makes a step; Ctrl-C ends it with code 0."""
+    """The first line is said when it is ready, the second says what to type; Enter makes a step; Ctrl-C ends it with code 0."""
     hears = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"  # not so in what a script put aside
     command = [sys.executable, "-c", f"{hears}; from kvolsched.cli import main; main()", "serve", "zonal-example",
                "--kubeconfig", "config"]
@@ -25,6 +25,7 @@ def test_it_says_where_steps_on_enter_and_ends_on_ctrl_c(tmp_path):
                                cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT)})
     words, name, at, url = process.stdout.readline().rsplit(maxsplit=3)
     assert (words, name, at) == ("serving", "zonal-example", "at")
+    assert process.stdout.readline() == "in another terminal: kubectl --kubeconfig='config' get pods; Enter makes a step, Ctrl-C ends it\n"
     config = json.loads((tmp_path / "config").read_text())
     assert config["clusters"][0]["cluster"]["server"] == url
     assert (tmp_path / "config").stat().st_mode & 0o777 == 0o600

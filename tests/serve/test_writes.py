@@ -139,9 +139,11 @@ def test_a_deletion_that_is_not_dry(client, cluster):
 
 
 def test_an_eviction_of_another_pod_of_the_name(client):
-    """One that expects another uid is a conflict."""
+    """One that expects another uid is a conflict; options that are none are a bad request."""
     eviction = {"metadata": {"name": "my-pod"}, "deleteOptions": {"preconditions": {"uid": "x"}}}
     assert client.refused("POST", f"{PODS}/my-pod/eviction", eviction)[:2] == (409, "Conflict")
+    for wrong in ([1], {"preconditions": [1]}):
+        assert client.refused("POST", f"{PODS}/my-pod/eviction", {**eviction, "deleteOptions": wrong})[:2] == (400, "BadRequest")
 
 
 def test_a_generated_name(client):

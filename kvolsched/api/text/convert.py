@@ -21,7 +21,7 @@ from typing import Any, TypeVar
 import attrs
 
 from ..kinds import quantity
-from ..kinds.kind import KINDS_BY_NAME, UnmodelledObject
+from ..kinds.kind import KINDS_BY_NAME
 from ..kinds.meta import Frozen, freeze, thaw
 from .fault import Fault, ManifestError, PathChain, Problem, format_path, format_value, path_steps, suggest_nearest
 
@@ -110,15 +110,6 @@ def from_plain(data: Mapping[str, Any]) -> Any:
     if faults:
         raise ManifestError(faults)
     return found
-
-
-def unmodelled_object(data: Mapping[str, Any], problems: list[Problem] | None = None) -> UnmodelledObject:
-    """Return an object of a kind that no class models; `problems` gets what is wrong with its metadata."""
-    bare, found = decode({"apiVersion": "v1", "kind": "Namespace", "metadata": data.get("metadata")})
-    (problems if problems is not None else []).extend(found)
-    rest = {name: value for name, value in data.items() if name not in ("apiVersion", "kind", "metadata")}
-    head = {"api_version": data["apiVersion"], "kind": data["kind"]}
-    return UnmodelledObject(**head, metadata=bare.metadata, rest=freeze(rest))
 
 
 def without_unknown(data: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:

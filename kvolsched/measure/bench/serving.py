@@ -10,7 +10,8 @@ from urllib.parse import urlsplit
 
 from ...api.text import manifest
 from ...cluster import Cluster
-from ...learn.scenario import nodes, pods
+from ...learn.scenario import nodes, pods, scenario
+from ...serve.served import QUIET
 
 PODS = "/api/v1/namespaces/default/pods"
 ONE = f"{PODS}/pod-00000"
@@ -65,6 +66,10 @@ def serving_seconds(number: int, watches: int, runs: int) -> Iterator[tuple[str,
         yield f"  PATCH until {watches} watches have it", _median(told, runs), 0.003 + 0.005
         answers[1:] = []
         yield "  PATCH until one watch of these has it", _median(told, runs), 0.010
+    with scenario("zonal-example").serve() as served:
+        began = perf_counter()
+        served.sweep(["sleep", "60"], lambda _: True, lambda c: c.label("pod/my-pod", "turn=1"), quiet=QUIET)
+        yield f"  one run of a sweep, twice {QUIET:g} s of quiet", perf_counter() - began, 1.0
 
 
 def _median(act: Callable[[], object], runs: int) -> float:
