@@ -3,7 +3,6 @@
 import asyncio
 import json
 import os
-import subprocess
 import sys
 import threading
 import time
@@ -230,6 +229,7 @@ def test_pykube(live, cluster, tmp_path):
     api = pykube.HTTPClient(pykube.KubeConfig.from_file(str(live.kubeconfig("pykube", tmp_path / "kubeconfig"))))
     assert len(list(pykube.Node.objects(api))) == 4
     pykube.Pod(api, {**pod("py"), "metadata": {**pod("py")["metadata"], "namespace": "default"}}).create()
+    assert _comes(lambda: cluster["pod/py"].status.phase == "Running")  # from then on nobody else writes it
     found = pykube.Pod.objects(api).get_by_name("py")
     found.obj["metadata"]["labels"]["m"] = "n"
     found.update()
@@ -267,15 +267,9 @@ def kopf_operator(served, folder):
     official = Official(served)
     crds = official.client.ApiextensionsV1Api(official.api)
     crds.create_custom_resource_definition(yaml.safe_load((FILES / "backups.yaml").read_text()))
-    config = served.kubeconfig("operator", folder / "kubeconfig")
     command = [sys.executable, "-m", "kopf", "run", "--namespace=def*", "--standalone", str(FILES / "kopf_operator.py")]
-    with (folder / "log").open("w") as log:
-        process = subprocess.Popen(command, env={**os.environ, "KUBECONFIG": str(config)}, stdout=log, stderr=log, cwd=folder)
-    try:
-        yield official.client.CustomObjectsApi(official.api), folder / "log"
-    finally:
-        process.terminate()
-        process.wait(60)
+    served.run(["sh", "-c", 'log=$1; shift; exec "$@" >"$log" 2>&1', "sh", str(folder / "log"), *command], "operator")  # whose sleep is seen
+    yield official.client.CustomObjectsApi(official.api), folder / "log"
 
 
 @pytest.mark.long
@@ -287,6 +281,7 @@ def test_five_runs_of_an_operator_by_steps_are_the_same(example, tmp_path):
         folder.mkdir()
         with cluster.serve() as served, kopf_operator(served, folder) as (custom, _):
             assert _comes(lambda: _watches(served, "operator", "Backup"))
+            served.settle(60, quiet=2)
             for act in (lambda: custom.create_namespaced_custom_object(*BACKUPS, A_BACKUP),
                         lambda: custom.delete_namespaced_custom_object(*BACKUPS, "b")):
                 act()
