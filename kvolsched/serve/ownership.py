@@ -28,7 +28,7 @@ Path = tuple[str, ...]
 APPLY_OPERATION, UPDATE_OPERATION = "Apply", "Update"
 KUBECTL = "kubectl"
 BEFORE = "before-first-apply"  # owns what was there when the first client of a served cluster wrote
-_ITEM = "an item"  # the value of a path to an item of a list
+_ITEM, _TWICE = "an item", "an item, as others are"  # values of a path to an item of a list
 _IGNORED = {("f:apiVersion",), ("f:kind",), ("f:metadata",), *(("f:metadata", f"f:{name}") for name in (
     "name", "namespace", "creationTimestamp", "selfLink", "uid", "generation", "managedFields", "resourceVersion",
     "deletionTimestamp", "deletionGracePeriodSeconds"))}  # fmt: skip
@@ -96,7 +96,17 @@ def fields_of(resource: Resource, plain: Mapping[str, Any]) -> dict[Path, Any]:
     """Return the fields of an object by their paths, without those that only servers write."""
     found: dict[Path, Any] = {}
     _collect(plain, _root(resource), (), found)
-    return {path: value for path, value in found.items() if path not in _IGNORED}
+    return {path: _ITEM if value is _TWICE else value for path, value in found.items() if path not in _IGNORED}
+
+
+def untyped(resource: Resource, config: Mapping[str, Any], unknown: Sequence[str]) -> list[str]:
+    """Return what a server says of fields that nobody can own: unknown ones, and items with the keys of another."""
+    if unknown:
+        return [f"{_typed_path(resource, config, path)}: field not declared in schema" for path in unknown]
+    found: dict[Path, Any] = {}
+    _collect(config, _root(resource), (), found)
+    twice = [path for path, value in found.items() if value is _TWICE]
+    return [f"{_path_text(path[:-1])}: duplicate entries for key {_path_text(path[-1:])}" for path in twice]
 
 
 def _collect(value: Any, field: _Field, path: Path, found: dict[Path, Any]) -> None:
@@ -107,7 +117,7 @@ def _collect(value: Any, field: _Field, path: Path, found: dict[Path, Any]) -> N
     elif isinstance(value, list) and field.keys:
         for item in value:
             place = (*path, _element(item, field))
-            found[place] = _ITEM
+            found[place] = _TWICE if place in found else _ITEM
             _collect(item, field.item, place, found)
     elif isinstance(value, list) and field.is_set:
         found |= {(*path, f"v:{json.dumps(item)}"): _ITEM for item in value}
@@ -325,7 +335,7 @@ def _conflict(clashes: Sequence[tuple[Manager, Path]]) -> StatusError:
     return StatusError("Conflict", f"Apply failed with {words}", {"causes": causes})
 
 
-def typed_path(resource: Resource, config: Any, path: str) -> str:
+def _typed_path(resource: Resource, config: Any, path: str) -> str:
     """Return the path of a field in a config with the keys of items in place of their numbers."""
     field, value, found = _root(resource), config, Path()
     for step in re.findall(r"[^.\[\]]+", path):

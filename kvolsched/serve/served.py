@@ -9,7 +9,6 @@ import time
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 from ..api.notebook_output import PrintedAnswer
@@ -232,9 +231,8 @@ class ServedCluster(PrintedAnswer):
         if self._stopped.is_set():
             raise RuntimeError(repr(self))
         config = self.kubeconfig(name, Path(self._folder.name) / name)
-        process = ClientProcess(name, command, self.url(name), config)
-        self._processes.append(process)
-        return process
+        self._processes.append(ClientProcess(name, command, self.url(name), config))
+        return self._processes[-1]
 
     def settle(self, seconds: float = 30.0, quiet: float = QUIET) -> Self:
         """Wait until every client rests: each watch at its place or held, no request, each process of ours asleep.
@@ -335,9 +333,7 @@ class ServedCluster(PrintedAnswer):
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         self.stop()
 
     def __repr__(self) -> str:

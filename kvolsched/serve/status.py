@@ -74,9 +74,8 @@ def invalid(resource: Resource, name: str, *faults: FieldError) -> StatusError:
     return StatusError("Invalid", f'{kind} "{name}" is invalid: {", ".join(map(str, faults))}', details | causes)
 
 
-def not_typed(key: Key, resource: Resource, paths: Sequence[str]) -> StatusError:
-    """Return the refusal of an apply with fields that nobody knows; a server gives no reason, and the code 500."""
-    faults = [f"{path}: field not declared in schema" for path in paths]
+def not_typed(key: Key, resource: Resource, faults: Sequence[str]) -> StatusError:
+    """Return the refusal of an apply whose fields cannot be owned; a server gives no reason, and the code 500."""
     told = "\n  ".join(["errors:", *faults]) if len(faults) > 1 else faults[0]
     gvk = f"{resource.group}/{resource.version}, Kind={resource.kind}"
     return StatusError("", f"failed to create typed patch object ({key.namespace}/{key.name}; {gvk}): {told}")
@@ -86,8 +85,7 @@ def refused_write(refused: RefusedWrite, resource: Resource) -> StatusError:
     """Return the refusal of a write as its client gets it."""
     reason = "ServiceUnavailable" if refused.reason == UNREACHABLE else refused.reason
     details: dict[str, Any] = {"name": refused.write.key.name, **_of_resource(resource)}
-    if reason == "Invalid":
-        details["kind"] = resource.kind
+    details |= {"kind": resource.kind} if reason == "Invalid" else {}
     if refused.causes:
         details["causes"] = [_cause(each) for each in refused.causes]
     plural = f"{refused.write.key.kind.lower()}s "  # of a kind that the API server of the cluster does not model

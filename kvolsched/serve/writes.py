@@ -36,7 +36,7 @@ from .bodies import (
 from .custom_resources import CLEANUP, admitted, counted, scale_of, with_replicas
 from .http import ClientRequest, ServerResponse, is_set, json_response
 from .objects import ServedObjects, meta_of
-from .ownership import APPLY_OPERATION, UPDATE_OPERATION, Manager, applied, typed_path, updated, with_managers
+from .ownership import APPLY_OPERATION, UPDATE_OPERATION, Manager, applied, untyped, updated, with_managers
 from .resources import CRD, NAMESPACES, RESOURCES, Resource, defined_resource
 from .selectors import selector_of
 from .status import StatusError, forbidden, invalid, not_found, not_typed, refused_write, success
@@ -202,8 +202,8 @@ class WriteRequests:
         old = self._old(target) if target.subresource else self.served.objects.get(target.key)
         obj, unknown, _ = known_fields(self.served, resource, data)
         config, force = to_plain(obj), is_set(query, "force")
-        if unknown:  # no owner can have an unknown field
-            raise not_typed(target.key, resource, [typed_path(resource, data, path) for path in unknown])
+        if faults := untyped(resource, data, unknown):
+            raise not_typed(target.key, resource, faults)
         plain, managers = applied(resource, old, config, self._manager(target, APPLY_OPERATION), force=force)
         new, _ = decode_object(resource, plain)
         new = with_managers(new, managers)
@@ -244,16 +244,12 @@ class WriteRequests:
         stored = outcome.stored if outcome.stored is not None else old
         return ServerResponse(200, self.served.text(stored), warnings=warnings)
 
-    def delete(self, target: Target) -> ServerResponse:
-        """Answer a DELETE of one object."""
-        return self._deleted(target, self._delete_options(target))
-
     def delete_collection(self, target: Target, namespace: str | None) -> ServerResponse:
         """Answer a DELETE of all objects of a resource that selectors choose."""
         options, matches = self._delete_options(target), selector_of(target.resource, target.request.query)
         for key, obj in self.served.stored(target.resource, namespace):
             if matches is None or matches(obj):
-                self._deleted(attrs.evolve(target, key=key), options)
+                self.delete(attrs.evolve(target, key=key), options)
         return json_response(success(target.resource, "", ""))
 
     @staticmethod
@@ -266,8 +262,9 @@ class WriteRequests:
             query["gracePeriodSeconds"] = int(text) if text.isdigit() and len(text) < 10 else text
         return {**read_object(target.request, optional=True), **query}
 
-    def _deleted(self, target: Target, options: Mapping[str, Any]) -> ServerResponse:
-        old = self._old(target)
+    def delete(self, target: Target, given: Mapping[str, Any] | None = None) -> ServerResponse:
+        """Answer a DELETE of one object, with the options of its request or those of a collection."""
+        options, old = self._delete_options(target) if given is None else given, self._old(target)
         asked = options.get("preconditions") or {}
         grace, policy = options.get("gracePeriodSeconds"), options.get("propagationPolicy")
         if not isinstance(asked, dict) or not isinstance(grace, int | None) or (grace or 0) < 0:

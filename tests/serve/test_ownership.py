@@ -149,6 +149,16 @@ def test_no_owner_has_an_unknown_field(client):
     assert message == f"{known}errors:\n  {one}\n  .specs: field not declared in schema"
 
 
+def test_no_owner_has_two_items_of_one_key(client):
+    """A list with two items of one key is refused, whether the object is there or not."""
+    body = deployment(env=[{"name": "A", "value": "1"}, {"name": "A", "value": "2"}])
+    words = '.spec.template.spec.containers[name="app"].env: duplicate entries for key [name="A"]'
+    for _ in range(2):
+        code, found = apply(client, body)
+        assert (code, found["message"].partition(": ")[2]) == (500, words)
+        apply(client, deployment())
+
+
 def test_an_equal_apply_later_changes_nothing(client, cluster):
     """Neither the version nor the time of its entry moves, though the clock has."""
     claim = {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "c"}, "spec": {
