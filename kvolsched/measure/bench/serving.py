@@ -11,11 +11,11 @@ from urllib.parse import urlsplit
 from ...api.text import manifest
 from ...cluster import Cluster
 from ...learn.scenario import nodes, pods, scenario
-from ...serve.served import QUIET
 
 PODS = "/api/v1/namespaces/default/pods"
 ONE = f"{PODS}/pod-00000"
 MERGE = "application/merge-patch+json"
+QUIET = 0.25  # seconds, those of `settle`; its room is imported by the call, which is measured
 
 
 class _Client:
