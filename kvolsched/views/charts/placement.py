@@ -83,9 +83,10 @@ def skew_over_steps(rows: Rows, acts: Rows = (), step: int = 0, *lines: str) -> 
     pods = alt.Y("min(minimum):Q", title="matching pods", axis=whole(most))
     band = alt.Chart().mark_area(interpolate="step-after", color=look.GREEN, opacity=0.16).encode(
         x=steps, y=pods, y2=alt.Y2("min(limit):Q"))
+    named = legend(symbolType="stroke", symbolStrokeWidth=3)
     counted = alt.Chart().mark_line(interpolate="step-after", strokeWidth=2.5).encode(
-        x=steps, y=alt.Y("apart:Q"), strokeDash=alt.StrokeDash("domain:N", legend=None), opacity=lit(domain),
-        color=alt.Color("domain:N", legend=legend(symbolType="stroke", symbolStrokeWidth=3)), tooltip=tips(
+        x=steps, y=alt.Y("apart:Q"), strokeDash=alt.StrokeDash("domain:N", legend=named), opacity=lit(domain),
+        color=alt.Color("domain:N", legend=named), tooltip=tips(
             domain="domain", step="step", counted="matching pods, counted", minimum="minimum",
             limit="limit = minimum + maxSkew", left_out="left out")).add_params(domain)
     act = alt.Chart(data(numbered)).encode(
@@ -106,14 +107,15 @@ def nodes(rows: Rows, head: str = "", *lines: str) -> Any:
     """Chart what pods hold of each node, domain by domain; of more than 40 nodes as cells of several."""
     if len(rows) > MOST_ROWS:
         return _many_nodes(rows, head or f"{len(rows):,} nodes", *lines)
-    node = pick("node")
+    node, shares = pick("node"), [row[name] for row in rows for name in ("pod_room", "cpu", "memory")]
+    scale = alt.Undefined if any(shares) else alt.Scale(domain=[0, 1])  # of nothing, Vega puts 0 % in the middle
     kinds = "{pod_room: '1 pods', cpu: '2 cpu requested', memory: '3 memory requested'}[datum.what]"
     return (
         alt.Chart(data(rows)).mark_bar(height={"band": 0.6})
         .transform_fold(["pod_room", "cpu", "memory"], as_=["what", "share"])
         .transform_calculate(kind=kinds, label="datum.domain + '  ' + datum.node")
         .encode(
-            x=alt.X("share:Q", title=None, axis=alt.Axis(format="%", tickCount=3)),
+            x=alt.X("share:Q", title=None, scale=scale, axis=alt.Axis(format="%", tickCount=3)),
             y=names("label", sort=None), opacity=lit(node), tooltip=tips(
                 node="node", domain="domain", pods="pods", cpu_words="cores requested", state="state", why="why not"),
             color=alt.Color("state:N", scale=_OPEN, legend=legend(orient="bottom")),

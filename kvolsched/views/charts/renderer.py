@@ -27,6 +27,7 @@ WIDTH = 552
 """Width of a shown chart, px: the place beside the file browser in a window of 1,000 px."""
 PLOT, LEAST_PLOT, LEAST_PANE = 490, 270, 90  # px: of a chart that nobody can measure here, the narrowest, its panes
 NEAR = 8  # px
+_JOINED = ("hconcat", "vconcat", "concat")
 _OPTIONS = {"renderer": "svg", "actions": False}
 _VERSION = "5.8"  # of Vega-Lite in vl-convert, near that of JupyterLab
 _SPOKEN = re.compile(r' (?:aria-[a-z]+|role)="[^"]*"')  # of every mark: half of a picture; the words are beside it
@@ -41,10 +42,29 @@ def render(spec: dict[str, Any], reading: str = "", **_: Any) -> tuple[dict[str,
     Without a `reading` its title and its first table are the chart in words.
     """
     spec, tables = with_named_tables(_picked_once(on_page(spec)))
-    spec, svg = sized(spec | ({"datasets": tables} if tables else {}), WIDTH)
+    spec, svg = sized(_apart(spec | ({"datasets": tables} if tables else {})), WIDTH)
     shown = {**spec, "$schema": SCHEMA, "usermeta": {"embedOptions": _OPTIONS}}
     still = {} if svg is None else {"image/svg+xml": _DIGITS.sub(r"\1", _SPOKEN.sub("", svg))}
     return {MIME: shown} | still | {"text/plain": reading or words(spec, tables)}, {MIME: {"embed_options": _OPTIONS}}
+
+
+def _apart(spec: dict[str, Any]) -> dict[str, Any]:
+    """Return a spec whose joined charts have colours of their own where these mean different things in them."""
+    joined = next((name for name in _JOINED if name in spec), "")
+    parts = [_apart(part) for part in spec.get(joined, ())]
+    meant = [{json.dumps([each["field"], each.get("scale")]) for each in _coloured(part)} for part in parts]
+    own = {"scale": {"color": "independent", "strokeDash": "independent"}} if len(set(map(frozenset, meant))) > 1 else {}
+    return {"resolve": own} | spec | {joined: parts} if joined else spec
+
+
+def _coloured(part: Any) -> Iterator[dict[str, Any]]:
+    """Yield every colour channel with a field in a part of a spec."""
+    if isinstance(part, dict):
+        if "field" in (colour := part.get("encoding", {}).get("color", {})):
+            yield colour
+        part = [value for name, value in part.items() if name not in {"data", "datasets", "encoding"}]
+    for each in part if isinstance(part, list) else ():
+        yield from _coloured(each)
 
 
 def _picked_once(spec: dict[str, Any]) -> dict[str, Any]:
@@ -91,12 +111,14 @@ def sized(spec: dict[str, Any], width: int) -> tuple[dict[str, Any], str | None]
     """Return a spec in which charts without a width fill `width` px, and its SVG; None without vl-convert."""
     parts = [part for part in _charts(spec) if part.get("width") == "container"]
     wide, slope = float(PLOT), 1.0
-    least = LEAST_PANE if any("column" in part.get("encoding", {}) for part in parts) else LEAST_PLOT
+    panes = [part for part in parts if "column" in part.get("encoding", {})]
+    alone = len(panes) == len(parts)  # else three panes are as wide as a chart that is joined to them
+    least = LEAST_PANE if panes and alone else LEAST_PLOT
     before: tuple[float, float] | None = None
     svg = None
     for _ in range(4):
         for part in parts:
-            part["width"] = round(wide)
+            part["width"] = round(wide if alone or part not in panes else wide / 3 - 20)
         svg = svg_of(spec)
         if svg is None or not parts:
             break
@@ -112,7 +134,7 @@ def sized(spec: dict[str, Any], width: int) -> tuple[dict[str, Any], str | None]
 def _charts(spec: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """Yield a spec, and every chart that it joins or facets."""
     yield spec
-    for name in ("hconcat", "vconcat", "concat"):
+    for name in _JOINED:
         for part in spec.get(name, ()):
             yield from _charts(part)
     if isinstance(spec.get("spec"), dict):

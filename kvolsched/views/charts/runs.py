@@ -25,14 +25,14 @@ def series(rows: Rows, head: str = "", *lines: str, over: str = "time", step: in
     here = [] if step is None else [f"you are here: step {step}; what was known later is pale"]
     axis = alt.X(field=over, type="quantitative", title="simulated time, s" if over == "time" else "step",
                  scale=alt.Scale(nice=False))  # fmt: skip
-    line = alt.Color("line:N", legend=legend(symbolType="stroke", symbolStrokeWidth=3)
-                     if len({row["line"] for row in rows}) > 1 else None)  # fmt: skip
+    named = legend(symbolType="stroke", symbolStrokeWidth=3) if len({row["line"] for row in rows}) > 1 else None
     whole = WHOLE if all(row["value"] == int(row["value"]) for row in rows) else {}
     return (
         alt.Chart(data(shown)).mark_line(interpolate="step-after", strokeWidth=2.2)
         .encode(
             x=axis, y=alt.Y("value:Q", title=None, axis=alt.Axis(tickCount=4, **whole)), order=alt.Order("place:Q"),
-            color=line, strokeDash=alt.StrokeDash("line:N", legend=None), detail=alt.Detail("later:N"),
+            color=alt.Color("line:N", legend=named), strokeDash=alt.StrokeDash("line:N", legend=named),
+            detail=alt.Detail("later:N"),
             opacity=alt.condition("datum.later", alt.value(0.35), alt.value(1)),
             tooltip=tips(cluster="cluster", line="line", measure="count", time="time, s", step="step", value="value"),
             row=alt.Row("measure:N", title=None, sort=None, spacing=4, header=alt.Header(

@@ -157,7 +157,8 @@ def _card_html(card: CandidateCard) -> Html:
 def _verdict(card: CandidateCard) -> Html:
     """Return the verdict on a candidate: filled if it is what speaks against an answer, in plain ink otherwise."""
     filled, family = card.answered and not card.right, card.family
-    tone = f"k-s-{family} k-on" if filled else "" if family == "ink" else f"k-t-{family}"
+    tone = f"k-t-{family}" if family != "ink" and not filled else f"k-s-{family} k-on" if family != "ink" else (
+        "k-refused" if filled else "")
     head = f"{card.letter} {card.plugin}" if card.plugin and card.family != "ok" else ""
     return tag("div", f"k-side {tone}", tag("b", "", f"{card.sign} {head}"), block("", card.words),
                block("", card.evidence))

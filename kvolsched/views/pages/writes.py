@@ -312,11 +312,10 @@ def draw(rows: Sequence[WriteRow], components: Sequence[str], width: int) -> str
     lines = [line((*row.place.split("|"), _write_words(row), *(_cell(row, name) for name in components)),
                   ("k-short", "k-short k-soft", "k-wide", *["k-mid"] * len(components)),
                   classes="k-p-accent" if row.now else "") for row in rows]  # fmt: skip
-    meanings = [tag("b", "", "7"), " has seen it at step 7  "]
-    if any(NOT_YET in row.seen.values() for row in rows):
-        meanings += [LATE, " has not seen it yet  "]
-    return page(table(lines, ("step", "time", "what is written", *components)),
-                block("k-w", _letters(rows), *meanings, "empty: does not watch this kind"))
+    late = any(NOT_YET in row.seen.values() for row in rows)
+    return page(table(lines, ("step", "time", "what is written", *components)), block(
+        "k-w k-flow", _letters(rows), tag("span", "", tag("b", "", "7"), " has seen it at step 7"),
+        tag("span", "", LATE, " has not seen it yet") if late else "", words("empty: does not watch this kind")))
 
 
 LATE = tag("span", "k-late", "\u00a0\u00a0\u00a0\u00a0")
@@ -387,7 +386,7 @@ def draw_pairs(pairs: Sequence[Pair], names: tuple[str, str], width: int) -> str
     if not lines:
         return page(words(EMPTY, "k-q"))
     return page(table(lines, (*names, "who", "what is written")),
-                block("k-w", _letters(row for pair in pairs for row in pair if row is not None)))
+                block("k-w k-flow", _letters(row for pair in pairs for row in pair if row is not None)))
 
 
 def _mark(row: WriteRow | None) -> Html:
@@ -415,4 +414,4 @@ def _letters(rows: Iterable[WriteRow]) -> Html:
     """Return what the squares mean."""
     used = {row.verb for row in rows if row.kind != "crash"}
     letters = ", ".join(f"{letter} {verb}" for verb, letter in LETTERS.items() if verb in used)
-    return joined(_sign(f.Mark(0, "write", " ", "")), f" API write ({letters})  ")
+    return tag("span", "", _sign(f.Mark(0, "write", " ", "")), f" API write ({letters})")
