@@ -15,9 +15,9 @@ from typing import Any
 MIME = "application/vnd.kvolsched.sealed+json"
 WIDGET = "application/vnd.jupyter.widget-view+json"  # names a widget of one kernel
 SUMMARY = "After your answer"
-# Drawn: where there is no font of emojis the letter would be an empty box.
-_SIGN = ('<svg width="11" height="14" viewBox="0 0 11 14" style="vertical-align:-2px" fill="none" stroke="currentColor">'
-         '<rect x="1" y="6" width="9" height="7" rx="1" fill="currentColor"/><path d="M3 6V4a2.5 2.5 0 0 1 5 0V6"/></svg>')
+# A padlock, drawn: where there is no font of emojis the letter would be an empty box.
+_LOCK = ('<svg width="11" height="14" fill="none" stroke="currentColor">'
+         '<path d="M1 6h9v7H1zM3 6V4a2.5 2.5 0 0 1 5 0v2"/></svg>')
 LOCK = "sealed until you have answered; after a reload of the page, run this cell again"
 
 Bundle = Mapping[str, Any]  # mimetype -> data
@@ -38,7 +38,7 @@ def seal(outputs: Sequence[Bundle], right: str = "") -> dict[str, Any]:
     held = {"outputs": [each for each in kept if each], "right": right}
     text = json.dumps(held, sort_keys=True, separators=(",", ":"))
     packed = b64encode(zlib.compress(text.encode(), 9)).decode()
-    html = f'<p style="border:1px dashed;border-radius:4px;padding:6px 10px;opacity:.75">{_SIGN} {LOCK}</p>'
+    html = f'<p style="border:1px dashed;border-radius:4px;padding:6px 10px;opacity:.75">{_LOCK} {LOCK}</p>'
     return {MIME: {"sealed": packed}, "text/html": html, "text/plain": f"({LOCK})"}
 
 

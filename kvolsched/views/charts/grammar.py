@@ -58,7 +58,8 @@ def legend(**more: Any) -> alt.Legend:
 
 def names(field: str, **more: Any) -> alt.Y:
     """Return the axis of names down the side."""
-    return alt.Y(field=field, type="nominal", title=None, axis=alt.Axis(ticks=False, domain=False, labelPadding=6), **more)
+    axis = alt.Axis(ticks=False, domain=False, labelPadding=6)
+    return alt.Y(field=field, type="nominal", title=None, axis=axis, **more)
 
 
 def wrapped(rows: Iterable[Mapping[str, Any]], text: str) -> tuple[list[dict[str, Any]], int]:

@@ -52,19 +52,19 @@ def _apart(spec: dict[str, Any]) -> dict[str, Any]:
     """Return a spec whose joined charts have colours of their own where these mean different things in them."""
     joined = next((name for name in _JOINED if name in spec), "")
     parts = [_apart(part) for part in spec.get(joined, ())]
-    meant = [{json.dumps([each["field"], each.get("scale")]) for each in _coloured(part)} for part in parts]
-    own = {"scale": {"color": "independent", "strokeDash": "independent"}} if len(set(map(frozenset, meant))) > 1 else {}
+    meant = {json.dumps(sorted(_coloured(part))) for part in parts}
+    own = {"scale": {"color": "independent", "strokeDash": "independent"}} if len(meant) > 1 else {}
     return {"resolve": own} | spec | {joined: parts} if joined else spec
 
 
-def _coloured(part: Any) -> Iterator[dict[str, Any]]:
-    """Yield every colour channel with a field in a part of a spec."""
+def _coloured(part: Any) -> set[str]:
+    """Return what colours stand for in a part of a spec."""
     if isinstance(part, dict):
-        if "field" in (colour := part.get("encoding", {}).get("color", {})):
-            yield colour
-        part = [value for name, value in part.items() if name not in {"data", "datasets", "encoding"}]
-    for each in part if isinstance(part, list) else ():
-        yield from _coloured(each)
+        colour = part.get("encoding", {}).get("color", {})
+        part = [each for name, each in part.items() if name not in {"data", "datasets", "encoding"}]
+        found = {json.dumps([colour["field"], colour.get("scale")])} if "field" in colour else set()
+        return found.union(*map(_coloured, part))
+    return set().union(*map(_coloured, part)) if isinstance(part, list) else set()
 
 
 def _picked_once(spec: dict[str, Any]) -> dict[str, Any]:
@@ -111,14 +111,13 @@ def sized(spec: dict[str, Any], width: int) -> tuple[dict[str, Any], str | None]
     """Return a spec in which charts without a width fill `width` px, and its SVG; None without vl-convert."""
     parts = [part for part in _charts(spec) if part.get("width") == "container"]
     wide, slope = float(PLOT), 1.0
-    panes = [part for part in parts if "column" in part.get("encoding", {})]
-    alone = len(panes) == len(parts)  # else three panes are as wide as a chart that is joined to them
-    least = LEAST_PANE if panes and alone else LEAST_PLOT
+    panes = ["column" in part.get("encoding", {}) for part in parts]
+    least = LEAST_PANE if all(panes) else LEAST_PLOT
     before: tuple[float, float] | None = None
     svg = None
     for _ in range(4):
-        for part in parts:
-            part["width"] = round(wide if alone or part not in panes else wide / 3 - 20)
+        for part, is_pane in zip(parts, panes, strict=True):  # three panes are as wide as a chart joined to them
+            part["width"] = round(wide / 3 - 20 if is_pane and not all(panes) else wide)
         svg = svg_of(spec)
         if svg is None or not parts:
             break

@@ -10,8 +10,9 @@ from collections.abc import Iterable, Sequence
 
 from kvolsched.views.drawing.text import escape
 
-_LONG = re.compile(r"\S{18,}")
-_JOINTS = re.compile(r"(?<=[./=:,_])(?=\w)"), re.compile(r"(?<=[a-z])(?=[A-Z])")  # of a path, of a name in CamelCase
+_LONG = re.compile(r"\S{14,}")
+_JOINT = re.compile(r"(?<=[./=:,_])(?=\w)|(?<=[a-z])(?=\[|[A-Z][a-z])")  # of a path, of a name in CamelCase
+SHORT = 12  # letters of the name of a column that stays in one line
 
 
 class Html(str):
@@ -26,7 +27,7 @@ def joined(*parts: str) -> Html:
 
 
 def _text(content: str) -> str:
-    return _LONG.sub(lambda found: max((joint.sub("<wbr/>", found[0]) for joint in _JOINTS), key=len), escape(content))
+    return _LONG.sub(lambda found: _JOINT.sub("<wbr/>", found[0]), escape(content))
 
 
 def tag(name: str, classes: str, *parts: str, **attributes: str) -> Html:
@@ -59,7 +60,8 @@ def row(cells: Sequence[str], kinds: Sequence[str] = (), *, classes: str = "", r
 
 def table(rows: Iterable[Html], heads: Sequence[str] = (), *, classes: str = "") -> Html:
     """Return a table of rows under the names of its columns."""
-    named = tag("thead", "", tag("tr", "", *(tag("th", "", head) for head in heads))) if heads else ""
+    cells = (tag("th", "" if len(head) > SHORT else "k-short", head) for head in heads)
+    named = tag("thead", "", tag("tr", "", *cells)) if heads else ""
     return tag("table", f"k-table {classes}".strip(), named, tag("tbody", "", *rows), role="grid")
 
 

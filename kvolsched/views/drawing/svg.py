@@ -126,3 +126,9 @@ def nothing(wide: float, sentence: str) -> str:
     rows = [row for line in sentence.splitlines() for row in wrap(line, wide - 4, 11, 4)]
     body = "".join(word(2, 22 + 15 * i, "k-q", row) for i, row in enumerate(rows))
     return picture(wide, 19 + 15 * len(rows), body, sentence, "img")
+
+
+def placed(svg: str, y: float = 0.0) -> str:
+    """Return a picture's marks, moved down."""
+    body = svg.partition(">")[2].removesuffix("</svg>") if svg.startswith("<svg") else svg
+    return f'<g transform="translate(0,{num(y)})">{body}</g>'

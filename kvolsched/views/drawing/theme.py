@@ -22,7 +22,8 @@ _SVG = "http://www.w3.org/2000/svg"
 _FONT = "Helvetica, Arial, Liberation Sans, sans-serif"
 # Colours of a stored picture, which stands on white or black before a notebook runs: contrast 4.2 or more on both.
 _EITHER = {"ok": "#028a6b", "node": "#167cce", "resources": "#b1670a", "storage": "#c744a6", "spread": "#796ebf",
-           "ink": "#727a88", "soft": "#727a88", "accent": "#1174f2", "hot": "#987303", "paper": "none"}  # fmt: skip
+           "ink": "#727a88", "soft": "#727a88", "accent": "#1174f2", "hot": "#987303", "paper": "none",
+           "inlay": "#ffffff"}  # fmt: skip
 _EITHER |= {f"{role}-pale": f"{_EITHER[role]}26" for role in ("ok", "node", "resources", "storage", "spread", "accent")}
 _EITHER |= {role: f"{_EITHER['soft']}{opacity}" for role, opacity in (("panel", "1c"), ("line", "80"), ("track", "40"))}
 # Properties of the style sheet that a saved picture keeps; all others concern live pages only.
@@ -107,7 +108,7 @@ def _rules(theme: str) -> dict[str, tuple[int, dict[str, str]]]:
 
 def resolve(svg: str, theme: str = "light", margin: int = 0) -> str:
     """Return a picture with its classes written into attributes, on paper with a `margin`: it needs no sheet then."""
-    svg = _LIVE_ONLY.sub("", svg)
+    svg = _LIVE_ONLY.sub("", svg).replace("⇄", "↔")  # which plain fonts have: a missing sign changes its whole line
     rules, colours = _rules(theme), palette(theme)
     first = True
 
@@ -174,11 +175,13 @@ def vl_convert() -> Any:
 
 def page_style(pictures: Iterable[str]) -> tuple[str, str]:
     """Return a root class and the rules, under that class, that these pictures use: they follow the page's theme."""
-    used = {name for picture in pictures for classes in _CLASSES.findall(picture) for name in classes.split()}
+    used = {"k-fig", "k-said", "k-dim"} | {  # the script of a figure sets these
+        name for picture in pictures for classes in _CLASSES.findall(picture) for name in classes.split()}
     rules = "".join(
         f"{','.join(kept)}{{{body}}}"
         for selectors, body in _page_rules()
-        if (kept := [selector for selector in selectors if _needed(selector, used)])
+        if (kept := [each for each in selectors if ("k-fig" in each or "@" not in each)
+                     and used.issuperset(_CLASS.findall(each))])
     )
     root = f"kv-{sha256(rules.encode()).hexdigest()[:8]}"
     return root, re.sub(r"\.kv(?![\w-])", f".{root}", rules)
@@ -191,11 +194,3 @@ def _page_rules() -> list[tuple[list[str], str]]:
     split = ((_BETWEEN.split(selectors), body.strip()) for selectors, body in _RULE.findall(bare))
     return [([one.strip() for one in selectors if ".kv" in one and ".kv.kv" not in one], body)
             for selectors, body in split]  # fmt: skip
-
-
-def _needed(selector: str, used: set[str]) -> bool:
-    return ("k-fig" in selector or "@" not in selector) and set(_CLASS.findall(selector)) <= used | _FIGURE
-
-
-_FIGURE = frozenset({"k-fig", "k-said", "k-dim"})
-"""Classes that the script of a figure sets."""

@@ -95,14 +95,11 @@ def reading(found: Differences) -> str:
     lines = []
     for each in found.rows:
         both = zip(found.names, (each.left, each.right), strict=True)
-        values = (f"{name} {_short(value) or NONE}" for name, value in both)
+        short = ((name, value[:LONGEST - 1].rstrip() + "…" if len(value) > LONGEST else value) for name, value in both)
+        values = (f"{name} {value or NONE}" for name, value in short)
         lines.append([f"≠ {each.ref}", each.field, *values, writer(each)])
     because = [found.because] if found.because and found.rows else []
     return "\n".join([sentence(found), *because, *([t.columns(lines)] if lines else [])])
-
-
-def _short(value: str) -> str:
-    return value if len(value) <= LONGEST else value[: LONGEST - 1].rstrip() + "…"
 
 
 def sentence(found: Differences) -> str:

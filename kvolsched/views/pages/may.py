@@ -203,7 +203,8 @@ def _nodes(zones: Zones, number: int, of: PatchRow) -> Html:
     for after, label, count in ((False, "before", len(of.before)), (True, would, len(of.after))):
         squares = (joined(*(_square(number, of, name, short[name], zone, after=after) for name in names))
                    for zone, names in zones.items())
-        lines.append(row((words(label, "k-q"), *squares, tag("b", "", f"{count} of {len(every)}"))))
+        lines.append(row((words(label, "k-q"), *squares, tag("b", "", f"{count} of {len(every)}")),
+                         ("k-short", *[""] * len(zones), "k-short")))
     return table(lines, ("", *zones, ""), classes="k-plain")
 
 

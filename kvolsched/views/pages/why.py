@@ -21,9 +21,11 @@ def draw(card: WhyCard, width: int, selection: str = "") -> Html:
     beside = BESIDE + COLUMN * len(card.columns) <= width
     notes = (tag("p", "", words(f"{note.glyph} " if note.glyph else "", "k-q"), tag("b", "", note.bold), " ",
                  words(note.text, "k-q")) for note in card.notes)  # fmt: skip
+    uncounted = (_picked(clause, joined(_number(clause.number), words(f" {clause.text}: {clause.about}", "k-q")))
+                 for clause in card.clauses if clause.preemption and not clause.columns)  # fmt: skip
     return page(
         tag("h3", "k-title", card.title), block("k-q", card.corner),
-        *((_sentence(card), _strip(card), _table(card, beside=beside), _uncounted(card)) if card.columns else ()),
+        *((_sentence(card), _strip(card), _table(card, beside=beside), *uncounted) if card.columns else ()),
         *notes, _legend(card) if card.columns and card.state == "unschedulable" else "",
     )  # fmt: skip
 
@@ -158,12 +160,6 @@ def _preemption(card: WhyCard) -> list[Html]:
             said = _picked(clause, said, f"/{places[0]}" if again else "")
         cells.append(tag("td", "", said, colspan=str(len(places))))
     return cells
-
-
-def _uncounted(card: WhyCard) -> Html:
-    """Return the clauses of preemption that count most nodes of no column."""
-    return joined(*(_picked(clause, joined(_number(clause.number), words(f" {clause.text}: {clause.about}", "k-q")))
-                    for clause in card.clauses if clause.preemption and not clause.columns))  # fmt: skip
 
 
 def _legend(card: WhyCard) -> Html:

@@ -132,8 +132,7 @@ def _row(cause: CauseLine, tie: str, most: int) -> Html:
              bar(count / most, cause.chips[0][1]) if most > 1 else "",
              joined(lacks, block("k-q", cause.of.sides)), *(_where(zone) for zone in cause.zones),
              joined(tag("b", "", cause.edit), block("k-q", cause.pods)))  # fmt: skip
-    scale = "k-rail-cell" if most > 1 else ""
-    return row(cells, ("k-short", scale, "k-wide", *["k-short"] * len(cause.zones), "k-name"))
+    return row(cells, ("k-short", "k-name" if most > 1 else "", "k-wide", *["k-short"] * len(cause.zones), "k-name"))
 
 
 def _where(zone: ZoneMarks) -> Html:

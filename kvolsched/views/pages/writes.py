@@ -217,14 +217,9 @@ def written_words(change: Change, changed: Sequence[FieldChange]) -> str:
     shown = [each for each in changed if not each.path.startswith(SILENT)]
     if change.old is None:
         return ", ".join(_value(each) for each in shown if each.path.startswith(AT_CREATION))
-    shown.sort(key=_place_in_order)
+    shown.sort(key=lambda each: next((i for i, start in enumerate(FIELD_ORDER) if each.path.startswith(start)), 99))
     shown = shown or [each for each in changed if each.path.endswith(TOLD)]
     return _joined(list(dict.fromkeys(map(_value, shown)))) or "nothing that is told"
-
-
-def _place_in_order(each: FieldChange) -> int:
-    starts = (i for i, start in enumerate(FIELD_ORDER) if each.path.startswith(start))
-    return next(starts, len(FIELD_ORDER))
 
 
 def _joined(parts: Sequence[str]) -> str:

@@ -123,15 +123,12 @@ function render({ model, el }) {
       tip.hidden = false;
       const r = box(root), b = box(c);
       tip.style.left = Math.max(4, Math.min(b.left - r.left, r.width - tip.offsetWidth - 4)) + "px";
-      const below = b.bottom - r.top + 6, fits = below + tip.offsetHeight <= r.height;
-      tip.style.top = (fits ? below : b.top - r.top - tip.offsetHeight - 6) + "px"; // below the panel it would be cut
+      tip.style.top = b.bottom - r.top + 6 + "px";
     }, late);
   }
-  // A card of an answer says all that in words that are seen; a tooltip would lie over the verdict below it.
-  const bare = (c) => c && !c.matches(".k-place-box");
-  on("mouseover", (e) => bare(of(e)) ? show(of(e), 450) : hide());
+  on("mouseover", (e) => of(e) ? show(of(e), 450) : hide());
   on("mouseleave", hide);
-  on("focusin", (e) => bare(of(e)) && of(e).matches(":focus-visible") && show(of(e), 250));
+  on("focusin", (e) => of(e)?.matches(":focus-visible") && show(of(e), 250));
   on("focusout", hide);
 
   function nearest(c, dx, dy) {

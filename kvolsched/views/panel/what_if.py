@@ -321,7 +321,7 @@ class WhatIf(DrawnPanel):
             name.layout.width = f"{place.label:.0f}px"
             control.layout.width = f"{wide * count - 2 * inset:.1f}px"
             if isinstance(control, widgets.ToggleButtons):
-                control.style.button_width = f"{wide - 4:.0f}px"
+                control.style.button_width = f"{int(wide) - 4}px"
             control.layout.margin = f"0 {inset:.1f}px"
             room = place.label + place.strip + 16 - place.label - wide * count
             value.layout.margin = f"0 0 0 {room:.1f}px"

@@ -290,7 +290,8 @@ def _bars(sheet: Sheet, ledger: f.CapacityLedger, row: f.CapacityRow, c: _Column
         shade = "resources" if differs else "soft"
         end = c.end(row.driver_now)
         sheet.rect(c.bars, y + 23, end - c.bars, 6, shade, radius=2)
-        legend.add("the driver has now, not what it published" if differs else "the driver has now", _thin(shade), 4)
+        legend.add("the driver has now, not what it published" if differs else "the driver has now",
+                   lambda sheet, x, y: sheet.rect(x, y - 3, 18, 6, shade, radius=2), 4)
         gone = (row.published or 0) - row.driver_now
         short = amount(row.driver_now)
         forms = [f"driver now {short}, {amount(gone)} gone"] * (gone > 0) + [f"driver now {short}", short]
@@ -306,21 +307,13 @@ def _bars(sheet: Sheet, ledger: f.CapacityLedger, row: f.CapacityRow, c: _Column
     if row.largest_volume is not None:
         at = c.end(row.largest_volume)
         sheet.rule(at, y - 3, at, y + 22, "ink", thick=3)
-        legend.add("largest single volume", _tick, 5)
+        legend.add("largest single volume", lambda sign, x, y: sign.rule(x + 9, y - 8, x + 9, y + 8, "ink", thick=3), 5)
     sheet.rule(asked, y - 4, asked, y + 31, "storage", thick=2, dash=(5, 4))
 
 
 def _hatched(sheet: Sheet, x: float, y: float) -> None:
     p.box("ok-pale", "resources")(sheet, x, y)
     sheet.hatch(x + 1, y - 6, 16, 12, "resources")
-
-
-def _thin(shade: str) -> p.Mark:
-    return lambda sheet, x, y: sheet.rect(x, y - 3, 18, 6, shade, radius=2)
-
-
-def _tick(sheet: Sheet, x: float, y: float) -> None:
-    sheet.rule(x + 9, y - 8, x + 9, y + 8, "ink", thick=3)
 
 
 def _say(sheet: Sheet, found: p.LedgerVerdict, x: float, y: float, room: float, *, stale: bool = False) -> None:

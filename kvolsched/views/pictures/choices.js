@@ -54,7 +54,7 @@
   const shows = data.games.map(play);
   const count = () => {
     const counted = Object.values(stars), sum = counted.reduce((a, b) => a + b, 0);
-    total.textContent = `${data.reader}: ${counted.map(drawn).join(" ")} · ${sum} of ${3 * data.of} stars`;
+    total.textContent = `${data.reader}: ${counted.map((each) => drawn(each) + " · ").join("")}${sum} of ${3 * data.of} stars`;
   };
   if (many) {
     root.append(total);

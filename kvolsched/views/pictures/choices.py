@@ -12,7 +12,9 @@ from typing import Any
 
 import attrs
 
+from kvolsched.views.drawing import text as t
 from kvolsched.views.drawing.figure import SCRIPT, Figure
+from kvolsched.views.drawing.svg import height, picture, placed, word
 from kvolsched.views.drawing.theme import in_a_script, page_style, served
 from kvolsched.views.frame import Frame
 from kvolsched.views.pictures import cluster_map
@@ -45,9 +47,16 @@ class Game:
 
 def bundle(games: Sequence[Game], reader: str, reading: str) -> dict[str, Any]:
     """Return the games as MIME forms: a script where the notebook is trusted, else the first map as a picture."""
-    first = games[0].states[()].frame
-    still = Figure(lambda width, _selection: cluster_map.draw(first, width), reading)
+    still = Figure(lambda width, _selection: _still(games[0], width), reading)
     return {**still._repr_mimebundle_(), SCRIPT: f"{_read('choices.js')}({_data(games, reader, WIDTHS)})(element);"}
+
+
+def _still(game: Game, width: int) -> str:
+    """Return the question over the map of the first state."""
+    drawn, lines = cluster_map.draw(game.states[()].frame, width), t.wrap(game.question, width, 15, 4, bold=True)
+    asked = "".join(word(0, 14 + 20 * place, "k-b k-ask", line) for place, line in enumerate(lines))
+    high = 20.0 * len(lines) + 4
+    return picture(width, high + height(drawn), asked + placed(drawn, high), game.question)
 
 
 def page(games: Sequence[Game], title: str) -> str:
@@ -68,17 +77,14 @@ def _data(games: Sequence[Game], reader: str, widths: Sequence[int]) -> str:
 def _plain(game: Game, widths: Sequence[int], number: Callable[[str], int]) -> dict[str, Any]:
     states = {
         ",".join(map(str, taken)): {
-            "maps": [[number(part) for part in _PARTS.split(_drawn(state.frame, width))] for width in widths],
+            "maps": [[number(part) for part in _PARTS.split(  # nothing is to be pressed; in JSON ' needs no escape
+                cluster_map.draw(state.frame, width).replace(' role="button"', "").replace('"', "'"))]
+                for width in widths],
             "asks": state.asks, "why": state.why, "stars": state.stars, "said": state.said,
         }
         for taken, state in game.states.items()
     }  # fmt: skip
     return {"name": game.name, "question": game.question, "acts": list(game.acts), "states": states, "once": game.once}
-
-
-def _drawn(frame: Frame, width: int) -> str:
-    """Return the map as it stands in a script: nothing in it is to be pressed, and a ' needs no escape in JSON."""
-    return cluster_map.draw(frame, width).replace(' role="button"', "").replace('"', "'")
 
 
 _read = partial(served, "kvolsched.views.pictures")

@@ -42,11 +42,12 @@ class CardLayout:
     card_w: float
     volume_columns: int
     volume_rows: int
+    lines: int  # Of the longest reason
 
     @property
     def base(self) -> float:
         """The height of a card without pods."""
-        return CARD_H + (SECOND_LINE + 6 if self.card_w < NARROW else 0)
+        return CARD_H + SECOND_LINE * (self.lines - 1) + (6 if self.card_w < NARROW else 0)
 
     @property
     def volumes_h(self) -> float:
@@ -155,7 +156,10 @@ def _plan(frame: Frame, width: float, domains: tuple[Domain, ...],
     most_volumes = max((len(places.get(name, ())) for name, _ in domains), default=0)
     volume_columns = max(1, int((inner + 5) // (140 + 5))) if most_volumes > 1 else 1
     rows = min(max(1, ceil(most_volumes / volume_columns)), MOST_VOLUME_ROWS) if storage else 0
-    return CardLayout(per_row, domain_w, columns, card_w, volume_columns, rows)
+    least, most = (2, 3) if card_w < NARROW else (1, 2)
+    said = (_said(frame, node, card_w, most) for _, nodes in domains for node in nodes)
+    lines = max([least, *(len(each) for _, each in said)])
+    return CardLayout(per_row, domain_w, columns, card_w, volume_columns, rows, lines)
 
 
 def _row_heights(nodes: tuple[NodeRow, ...], plan: CardLayout, contents: _Contents) -> list[float]:
@@ -203,7 +207,7 @@ def _card(scene: Scene, frame: Frame, node: NodeRow, box: Box, plan: CardLayout,
     line = "k-thick k-l-ink" if node.verdict == "chosen" else f"k-l-{role}"
     body = rect(0.75, 0.75, box.w - 1.5, box.h - 1.5, f"k-node k-p-{role} {line}" if role != "none" else
                 "k-card k-l-none", 6)  # fmt: skip
-    body += _head(frame, node, box.w, role) + _bars(frame, node, box.w, plan.base)
+    body += _head(frame, node, box.w, role, plan.lines) + _bars(frame, node, box.w, plan.base)
     spoken = filter(None, [f"node {node.name}", where, spoken_verdict(frame, node), states.node_facts(node)])
     scene.put(f"2:{node.ref}", box, body, ref=node.ref, label=", ".join(spoken), radius=6)
     y = box.y + plan.base
@@ -233,37 +237,46 @@ def spoken_verdict(frame: Frame, node: NodeRow) -> str:
     return {"chosen": "fits, chosen"}.get(node.verdict, node.verdict)
 
 
-def _head(frame: Frame, node: NodeRow, wide: float, role: str) -> str:
-    """Draw name and verdict, what the API has against the node, and why in words."""
-    sign = states.verdict_glyph(node)
-    first = states.plugin(node, frame.verdicts.plugins)
-    content = first.letter if node.verdict == "rejected" else node.verdict
-    tone = "k-t-ink" if node.verdict == "chosen" else f"k-t-{role}"
-    if not sign or node.verdict == "not asked":
+def _badge(frame: Frame, node: NodeRow, wide: float) -> tuple[str, float]:
+    """Return a verdict in a word or a letter, as short as the name of its node leaves room for, and its width."""
+    content = states.plugin(node, frame.verdicts.plugins).letter if node.verdict == "rejected" else node.verdict
+    if not states.verdict_glyph(node) or node.verdict == "not asked":
         content = "not judged yet" if node.verdict == "not judged" else "· not asked"
         if text.width(node.name, 12.5, bold=True) + text.width(content, 10) + 30 > wide:
             content = "" if node.verdict == "not judged" else "·"
-        badge, taken = word(wide - 9, 17, "k-w k-end", content), text.width(content, 10) + 6
+        return content, text.width(content, 10) + 6
+    if text.width(node.name, 12.5, bold=True) + text.width(content, 11, bold=True) + 44 > wide and len(content) > 1:
+        content = ""
+    return content, text.width(content, 11, bold=True) + (20 if content else 14)
+
+
+def _said(frame: Frame, node: NodeRow, wide: float, lines: int) -> tuple[str, list[tuple[str, str]]]:
+    """Return what the API has against a node, if that has room beside its name, and so many lines of what is below."""
+    taken = _badge(frame, node, wide)[1]
+    name = text.middle(node.name, wide - taken - 20, 12.5, bold=True)
+    rows = _reason_rows(node, states.plugin(node, frame.verdicts.plugins).name.partition(" (")[0], wide, lines)
+    facts = states.node_facts(node)
+    if not facts or text.width(facts, 10) <= wide - taken - text.width(name, 12.5, bold=True) - 30:
+        return facts, rows  # the verdict may be older than what the API says of the node now
+    if len(rows) < lines:
+        return "", [*rows, (text.end(facts, wide - 18, 10), "k-t-resources")]
+    words, kind = rows[-1]
+    return "", [*rows[:-1], (text.end(f"{words} · {facts}", wide - 18, 10), kind)]
+
+
+def _head(frame: Frame, node: NodeRow, wide: float, role: str, lines: int) -> str:
+    """Draw name and verdict, what the API has against the node, and why in words."""
+    sign, (content, taken) = states.verdict_glyph(node), _badge(frame, node, wide)
+    tone = "k-t-ink" if node.verdict == "chosen" else f"k-t-{role}"
+    if not sign or node.verdict == "not asked":
+        badge = word(wide - 9, 17, "k-w k-end", content)
     else:
-        if text.width(node.name, 12.5, bold=True) + text.width(content, 11, bold=True) + 44 > wide and len(content) > 1:
-            content = ""
-        taken = text.width(content, 11, bold=True) + (20 if content else 14)
         badge = word(wide - 9 - taken + 11, 17, f"k-b k-mid {tone}", sign)
         badge += word(wide - 9, 17, f"k-b k-end {tone}", content)
     name = text.middle(node.name, wide - taken - 20, 12.5, bold=True)
+    facts, rows = _said(frame, node, wide, lines)
     out = word(9, 17, "k-h", name) + badge
-    narrow = wide < NARROW
-    rows = _reason_rows(node, first.name.partition(" (")[0], wide, 2 if narrow else 1)
-    facts = states.node_facts(node)
-    start = 9 + text.width(name, 12.5, bold=True) + 9
-    beside = text.width(facts, 10) <= wide - taken - start - 12
-    if facts and beside:  # the verdict may be older than what the API says of the node now
-        out += word(start, 17, "k-c k-t-resources", facts)
-    elif facts and len(rows) < (2 if narrow else 1):
-        rows.append((text.end(facts, wide - 18, 10), "k-t-resources"))
-    elif facts:  # no room beside the name: after the reason, cut at its end
-        words, kind = rows[-1]
-        rows[-1] = (text.end(f"{words} · {facts}", wide - 18, 10), kind)
+    out += word(18 + text.width(name, 12.5, bold=True), 17, "k-c k-t-resources", facts)
     for i, (row, kind) in enumerate(rows):
         tone = kind or (f"k-t-{role}" if role != "none" else "k-soft")
         out += word(9, 30.5 + i * SECOND_LINE, f"k-c {tone}", row)
@@ -279,9 +292,10 @@ def _reason_rows(node: NodeRow, first: str, wide: float, lines: int) -> list[tup
     if node.verdict != "rejected":
         return []
     words = f"{first}: {states.reason(node)}" if first else states.reason(node)
-    if len(text.wrap(words, wide - 18, 10, 9)) > lines:
+    few = 2 if wide < NARROW else 1  # the last line of a card is for what cannot be said shorter
+    if len(text.wrap(words, wide - 18, 10, 9)) > few:
         words = states.reason(node)
-    if len(text.wrap(words, wide - 18, 10, 9)) > lines:
+    if len(text.wrap(words, wide - 18, 10, 9)) > few:
         words = words.replace(", that the pod didn't tolerate", "")  # the verdict says so
     return [(row, "") for row in text.wrap(words, wide - 18, 10, lines)]
 
@@ -396,7 +410,8 @@ def draw_volume(scene: Scene, box: Box, volume: VolumeRow, within: str = "") -> 
     where = {"node": "on " + volume.reach[5:], "zones": volume.reach[6:]}.get(volume.reach.partition(":")[0], "")
     where = where or ("reachable from nowhere" if volume.reach == "nowhere" else "")
     where = "" if volume.reach == f"node:{within}" else where
-    words = ", ".join(word_ for word_ in (states.volume_words(volume), where) if word_)
+    choices = (", ".join(filter(None, (state, where))) for state in (states.volume_words(volume), volume.state))
+    words = next((each for each in choices if text.width(each, 10) <= box.w - 33), volume.state)
     body += word(26, 24, "k-w", text.end(words, box.w - 33, 10))
     label = f"volume {volume.name}, {volume.size}, {states.volume_words(volume)}, reach {volume.reach}"
     scene.put(f"3:{volume.ref}", box, body, ref=volume.ref, label=label, radius=5)

@@ -71,7 +71,7 @@ def draw_block(scene: Scene, box: Box, pod: PodRow, claims: ClaimRows, room: flo
         for i, ref in enumerate(pod.claims):
             x = left + (i % per_row) * (wide + TICKET_GAP)
             y = 3 + (i // per_row) * (TICKET_H + TICKET_GAP)
-            body += _ticket(scene, ref, claims.get(ref), Box(x, y, wide, TICKET_H))
+            body += _ticket(scene, ref, claims.get(ref), Box(x, y, wide, TICKET_H), " k-inlay")
             scene.boxes[ref] = Box(box.x + x, box.y + y, wide, box.h - y)
     scene.put(f"5:{pod.ref}", box, body, ref=pod.ref, label=spoken(pod), radius=5)
 
@@ -88,18 +88,19 @@ def claim_width(claim: ClaimRow, room: float) -> float:
     return min(room, _ticket_width(claim.ref, claim))
 
 
-def _ticket(scene: Scene, ref: str, claim: ClaimRow | None, box: Box) -> str:
-    """Draw one claim: sign, name, size, and in words what it waits for or has."""
+def _ticket(scene: Scene, ref: str, claim: ClaimRow | None, box: Box, ink: str = "") -> str:
+    """Draw one claim: sign, name, size, and in words what it waits for or has; `ink`: a class, on a pod's block."""
     name, size, words = _claim_texts(ref, claim)
     state = claim.state if claim else "pending"
     bound = " k-full" if state in ("bound", "selected node", "assumed") else ""
     dashed = {"assumed": " k-part", "bound": "", "selected node": ""}.get(state, " k-dot")
     body = rect(0.75, 0.75, box.w - 1.5, box.h - 1.5, f"k-ticket{bound}{dashed}", 4)
-    body += word(13, 17.5, "k-t-storage k-mid", CLAIM_GLYPHS[state])
+    body += word(13, 17.5, f"k-t-storage k-mid{ink}", CLAIM_GLYPHS[state])
     size = size if text.width(size, 10) < box.w / 3 else ""
     room = box.w - 32 - (text.width(size, 10) + 6 if size else 0)
-    body += word(23, 12, "k-b", text.middle(name, room, 11, bold=True)) + word(box.w - 7, 12, "k-w k-end", size)
-    body += word(23, 23, "k-w", text.end(words, box.w - 30, 10))
+    body += word(23, 12, f"k-b{ink}", text.middle(name, room, 11, bold=True))
+    body += word(box.w - 7, 12, f"k-w k-end{ink}", size)
+    body += word(23, 23, f"k-w{ink}", text.end(words, box.w - 30, 10))
     label = f"claim {name}, {size}, {words}".replace(", ,", ",")
     chosen = ref in scene.selected
     body += ring(box.w, box.h, 4) if chosen else ""

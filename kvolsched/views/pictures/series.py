@@ -35,8 +35,8 @@ def reading(rows: f.SeriesRows) -> str:
 
 def sentence(rows: f.SeriesRows) -> str:
     """Return what the chart shows, in one sentence."""
-    panes = {pane.measure: pane for pane in rows.panes}
-    running, pending = (_last(panes.get(name)) for name in ("running", "pending"))
+    last = {pane.measure: {line.cluster: line.points[-1].value for line in pane.lines} for pane in rows.panes}
+    running, pending = last.get("running", {}), last.get("pending", {})
     if running and pending:
         ends = [(name, running[name], running[name] + pending.get(name, 0)) for name in running]
         if not any(all_ for _, _, all_ in ends):
@@ -76,10 +76,6 @@ def note(rows: f.SeriesRows) -> str:
 def _of_all(some: float, all_: float) -> str:
     pods = f"pod{'s' * (all_ != 1)}"
     return f"all {all_:g} {pods}" if some == all_ and all_ > 1 else f"{some:g} of {all_:g} {pods}"
-
-
-def _last(pane: f.SeriesPane | None) -> dict[str, float]:
-    return {line.cluster: line.points[-1].value for line in pane.lines} if pane is not None else {}
 
 
 def _total(rows: f.SeriesRows, line: Timeline) -> str:

@@ -75,7 +75,8 @@ def _columns(alike: Sequence[s.AlikeRows], width: float) -> _Columns:
     label = min(max(names, 70.0), (0.17 if broad else 0.24) * width) + _MARGIN
     most = max(row.counted for row in rows)
     apart = 34.0 * any(row.not_counted for row in rows)
-    ranks = max([150.0, *(t.width(_ranked(row.best), 12.5, bold=True) + _MARGIN for row in rows if row.best)])
+    ranked = (f"{best.raw} → {best.score} × {best.weight} = {best.points}" for row in rows if (best := row.best))
+    ranks = max([150.0, *(t.width(each, 12.5, bold=True) + _MARGIN for each in ranked)])
     squares = min(most + 1, MAX_UNITS) * 30.0 + 8 + apart
     room = max(150.0, min(squares, 0.26 * width if broad else width - label - ranks))
     rank = label + room + _MARGIN
@@ -110,10 +111,6 @@ def _row(
 
 def _name_of(alike: s.AlikeRows) -> str:
     return alike.first.domain if len(alike.rows) == 1 else f"{len(alike.rows)} domains"
-
-
-def _ranked(best: f.BestNode) -> str:
-    return f"{best.raw} → {best.score} × {best.weight} = {best.points}"
 
 
 def _label(ledger: f.SkewLedger, alike: s.AlikeRows) -> str:

@@ -10,7 +10,7 @@ from attrs import frozen
 
 from kvolsched.views.drawing import text as t
 from kvolsched.views.drawing.html import Html, page
-from kvolsched.views.drawing.svg import height, num, path, pick, picture, rect, rule, word
+from kvolsched.views.drawing.svg import height, num, path, pick, picture, placed, rect, rule, word
 
 NARROW = 760
 """Under this width words stand below a strip, px."""
@@ -325,16 +325,16 @@ def draw(rows: WhatIfRows, width: int, inner: str) -> str:
     """Draw the whole panel without controls: heading, the picture of the cluster or its words, and all strips."""
     head, place, parts, y = heading(rows, width), layout(rows, width), [], 0.0
     for number, field in enumerate(rows.fields):
-        parts.append(_placed(_track(field, place), y))
+        parts.append(placed(_track(field, place), y))
         y += CONTROL
-        parts.append(_placed(strip(field, number, place), y))
+        parts.append(placed(strip(field, number, place), y))
         y += strip_height(place) + 10
     strips = picture(width, y, "".join(parts), title(rows))
     if isinstance(inner, Html):
         return page(Html(head), inner, Html(strips))
     second = height(head) + 10
     third = second + height(inner) + 14
-    whole = _placed(head) + _placed(inner, second) + _placed(strips, third)
+    whole = placed(head) + placed(inner, second) + placed(strips, third)
     return picture(width, third + y, whole, title(rows))
 
 
@@ -353,9 +353,3 @@ def _track(field: FieldStrip, place: StripLayout) -> str:
     if place.words:
         parts.append(word(place.label + place.strip + 16, y + 4, "k-h", field.cells[field.present].value))
     return f'<g class="k-track">{"".join(parts)}</g>'
-
-
-def _placed(svg: str, y: float = 0.0) -> str:
-    """Return a picture's marks, moved down."""
-    body = svg.partition(">")[2].removesuffix("</svg>") if svg.startswith("<svg") else svg
-    return f'<g transform="translate(0,{num(y)})">{body}</g>'
