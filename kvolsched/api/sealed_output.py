@@ -16,8 +16,7 @@ MIME = "application/vnd.kvolsched.sealed+json"
 WIDGET = "application/vnd.jupyter.widget-view+json"  # names a widget of one kernel
 SUMMARY = "After your answer"
 # A padlock, drawn: where there is no font of emojis the letter would be an empty box.
-_LOCK = ('<svg width="11" height="14" fill="none" stroke="currentColor">'
-         '<path d="M1 6h9v7H1zM3 6V4a2.5 2.5 0 0 1 5 0v2"/></svg>')
+_LOCK = '<svg width=11 height=14 fill=none stroke=currentColor><path d="M1 6h9v7H1zM3 6V4a2.5 2.5 0 0 1 5 0v2"/></svg>'
 LOCK = "sealed until you have answered; after a reload of the page, run this cell again"
 
 Bundle = Mapping[str, Any]  # mimetype -> data

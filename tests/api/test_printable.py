@@ -48,6 +48,19 @@ def test_in_a_notebook_tables_scroll_and_sentences_wrap():
     assert re.findall(r">([^<]+)<", both) == [table, " ", *sentence.split("\n")]
 
 
+def test_a_sentence_is_wrapped_by_the_page_alone():
+    """Ends of lines that printing made are taken out, those of items and headings stay; a row's message wraps, too."""
+    long = "Scheduler judges db, pass 1: 2 of 2 nodes fit, it chooses node-1. It assumes the pod there, and pv/ssd-1"
+    told = f"  1. {long}\n     and pv/hdd-1.\n  2. {long}:\n     - one\n     - two"
+    shown = re.findall(r">([^<]+)<", notebook_output.as_html(told))
+    row = "  Warning  FailedScheduling  0s  default-scheduler  0/2 nodes are available: 2 Insufficient cpu, and no more."
+    table = notebook_output.as_html(f"  Type     Reason            Age\n{row}")
+
+    assert shown == [f"  1. {long} and pv/hdd-1.", f"  2. {long}:", "     - one", "     - two"]
+    assert table.count("pre-wrap") == 1
+    assert row in table
+
+
 # -- a dump with them everywhere ------------------------------------------------------------------------------------------
 
 BAD = "\x1b[31mred\x07\x9b1m\u202egpj\u200b\ufeff\U000e0041\x7f\u2066"  # in texts that a server stores as they are

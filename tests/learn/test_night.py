@@ -1,6 +1,7 @@
 """The first ten minutes: the night's page and its buttons, and three more clusters drawn by a name."""
 
 import gzip
+import re
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ from click.testing import CliRunner
 
 from kvolsched.cli import main
 from kvolsched.learn.night import exam, rescue
+from kvolsched.views.pictures import choices
 
 PAGE = Path(__file__).parent.parent.parent / "docs" / "static" / "ten-minutes.html"
 
@@ -21,6 +23,14 @@ def test_the_page_is_small_and_drawn_by_this_version(tmp_path):
     assert len(gzip.compress(PAGE.read_bytes(), 9)) <= 15_000
     assert "http" not in PAGE.read_text("utf-8").replace("http://www.w3.org/2000/svg", "")
     assert CliRunner().invoke(main, ["night", str(tmp_path / "no" / "night.html")]).exit_code == 2
+
+
+def test_the_stored_picture_has_the_question():
+    """A notebook that is not trusted shows the picture alone: what is asked stands over the map."""
+    game = rescue().game()
+    words = re.findall(r"<text[^>]*>([^<]*)", choices._still(game, 828))
+
+    assert " ".join(words).startswith(game.question)
 
 
 def test_buttons_do_what_kubectl_does():

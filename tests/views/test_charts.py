@@ -343,3 +343,30 @@ def test_a_name_that_no_xml_may_hold_does_not_end_the_process():
     c = kvolsched.Cluster.from_manifests([{"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n1", "labels": {"zone": "a\x1b\ud800\u202eb"}},
                                  "status": {"allocatable": {"cpu": "1", "memory": "1Gi", "pods": "9"}}}], lenient=True)
     assert "a\\x1b" in c.domains("zone").svg
+
+
+def test_joined_charts_keep_colours_that_mean_different_things_apart(scaled):
+    """Zones beside states of nodes have colours and legends of their own; equal meanings share both; a choice stays."""
+    steps, nodes = scaled.skew("deploy/web", over="steps").chart, scaled.map().chart
+
+    def resolved(chart):
+        return renderer.render(chart.to_dict())[0][renderer.MIME].get("resolve", {})
+
+    own = {"scale": {"color": "independent", "strokeDash": "independent"}}
+    assert [own, {}] == [resolved(steps | nodes), resolved(steps & steps)]
+    shared = {"scale": {"color": "shared"}}
+    assert shared == resolved((steps | nodes).resolve_scale(color="shared"))
+    assert own == renderer.render(((steps | nodes) & steps).to_dict())[0][renderer.MIME]["vconcat"][0]["resolve"]
+
+
+def test_panes_are_as_wide_as_a_chart_joined_to_them(scaled):
+    """Three panes under a chart share its width; a chart and a pane of equal width would leave half of the place."""
+    shown = renderer.render((scaled.timeline().chart & scaled.map().chart).to_dict())[0][renderer.MIME]["vconcat"]
+    assert shown[0]["width"] > 2.5 * shown[1]["width"]
+
+
+def test_nothing_on_a_node_is_at_the_left(drawn):
+    """Where pods hold nothing of any node the axis goes from 0 to 100 %: alone, Vega would put 0 in the middle."""
+    empty = [row | {"pod_room": 0, "cpu": 0, "memory": 0} for row in drawn["nodes"].table]
+    assert [0, 1] == placement.nodes(empty).to_dict()["encoding"]["x"]["scale"]["domain"]
+    assert "scale" not in drawn["nodes"].chart.to_dict()["encoding"]["x"]

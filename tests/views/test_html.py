@@ -8,6 +8,9 @@ from kvolsched.views.drawing.html import code, joined, words
 @pytest.mark.parametrize(("content", "drawn"), [
     ("topology.kubernetes.io/zone=zone-b", "topology.<wbr/>kubernetes.<wbr/>io/<wbr/>zone=<wbr/>zone-b"),
     ("ProvisioningSucceeded", "Provisioning<wbr/>Succeeded"),
+    ("FailedScheduling", "Failed<wbr/>Scheduling"),
+    ("metadata.annotations[volume.kubernetes.io/selected-node]",
+     "metadata.<wbr/>annotations<wbr/>[volume.<wbr/>kubernetes.<wbr/>io/<wbr/>selected-node]"),
     ("spec.nodeName is status.capacity.storage", "spec.nodeName is status.<wbr/>capacity.<wbr/>storage"),
     ("a<b>.kubernetes.io/zone&more", "a&lt;b&gt;.<wbr/>kubernetes.<wbr/>io/<wbr/>zone&amp;more"),
 ])  # fmt: skip

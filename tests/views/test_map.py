@@ -258,6 +258,20 @@ def test_words_of_a_narrow_map_are_whole():
     assert "didn't tolerate" in cluster_map.draw(evolve(base, nodes=(rejected,)), 1136).replace("&#39;", "'")
 
 
+def test_what_is_said_in_a_narrow_card_is_not_cut():
+    """A reason that two lines cannot hold has a third, a taint a line of its own; a reserved volume names its node."""
+    base = frames.zonal(12)
+    rejected = evolve(base.nodes[0], verdict="rejected", first=2, reason="node(s) didn't match PersistentVolume's node affinity")
+    tainted = evolve(base.nodes[1], verdict="rejected", first=1, reason="Insufficient cpu", taints=("room=blue:NoSchedule",))
+    reserved = evolve(base.volumes[0], state="reserved", reach="node:node-a")
+    svg = cluster_map.draw(evolve(base, nodes=(rejected, tainted, *base.nodes[2:]), volumes=(reserved,)), 520)
+    words = [each.text or "" for each in parsed(svg).iter("text")]
+
+    assert "didn't match PersistentVolume's node affinity" in " ".join(words)
+    assert "taint room=blue:NoSchedule" in words
+    assert not any(word.endswith("…") and ("node" in word or "taint" in word or "reserved" in word) for word in words)
+
+
 def test_the_taint_of_a_cordon_is_said_once():
     """A cordoned node is called cordoned: the taint that says the same is left out, other taints stay."""
     row = evolve(frames.zonal(5).nodes[0], unschedulable=True,

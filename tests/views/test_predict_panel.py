@@ -8,6 +8,7 @@ import kvolsched
 from kvolsched import Cluster, make
 from kvolsched.questions.predict import forget_grades, predict
 from kvolsched.views.pages.predict import draw, rows_of, score_bars
+from kvolsched.views.panel import host
 from kvolsched.views.panel.predict import Quiz
 
 
@@ -68,6 +69,23 @@ def test_before_an_answer_all_cards_look_alike(cluster):
     svg = draw(page, 940)
     assert len(page.cards) == svg.count('<div class="k-place-box" role="button"')
     assert not any(mark in svg for mark in ("★", "✕", "✓", "k-s-storage", "k-p-ok"))
+
+
+def test_a_wrong_answer_is_no_bar_of_ink():
+    """Filled is the verdict of a plugin; where none speaks against an answer it has an outline: in the dark ink is white."""
+    asked = kvolsched.ask("Which?", "both", "neither")
+    asked.answer("both").was("neither")
+
+    assert "k-s-ink" not in asked.figure().draw(900, "").partition("<p>")[0]
+    assert "k-refused" in asked.figure().draw(900, "")
+
+
+def test_no_tooltip_lies_over_a_verdict():
+    """The cards of a question say all in words; beside a panel's step a question has the panel's width."""
+    sheet = host.style().replace(host.ROOT, "kv")
+
+    assert ".kv.k-predict .k-tip{display:none}" in sheet
+    assert ".kv.kv .k-slot>*,.kv.kv .k-predict{flex:1" in sheet
 
 
 def test_bars_show_only_scores_that_differ(cluster):

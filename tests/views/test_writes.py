@@ -64,6 +64,8 @@ def test_picture_and_words_say_the_same():
     assert repr(figure) == figure.reading
     assert {row.ref for row in figure} <= set(drawn(figure))
     assert figure.reading.splitlines()[2].endswith("not yet: PV controller, provisioner, kubelet")
+    legend = figure.draw(828, "").rpartition("</table>")[2]
+    assert ("k-flow" in legend, legend.count("</span><span")) == (True, 3)  # four meanings, each an item of its own
     assert "Nobody has written" in kvolsched.scenario("disk-and-volume").writes().reading
 
 

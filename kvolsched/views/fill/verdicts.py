@@ -13,9 +13,7 @@ from ...world.apiserver import ref
 from .. import frame as f
 from .context import FrameContext, NodeVerdict, PassRows
 
-CODES = {
-    "Success": f.PASS, "Skip": f.NOTHING, "Error": f.ERROR, "UnschedulableAndUnresolvable": f.UNRESOLVABLE,
-}  # fmt: skip
+CODES = {"Success": f.PASS, "Skip": f.NOTHING, "Error": f.ERROR, "UnschedulableAndUnresolvable": f.UNRESOLVABLE}
 MAX_SCORED = 60  # nodes; of more, only those are shown that explain the decision
 MAX_BEST = 40  # then so many of the best, and of those that would win at another weight of a plugin
 

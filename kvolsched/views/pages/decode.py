@@ -224,8 +224,7 @@ def _tied_to(gate: SieveStage | None, marks: str) -> str:
     return f'<g data-tie="{ties}" aria-label="{t.escape(f"{gate.plugin} stops {gate.count}")}">{marks}</g>'
 
 
-def _stops(rows: MarkedSentence, stopping: list[tuple[SieveStage, float]], top: float,
-           width: int) -> tuple[str, float]:
+def _stops(rows: MarkedSentence, stopping: list[tuple[SieveStage, float]], top: float, width: int) -> tuple[str, float]:
     """Draw under each plugin that stops nodes how many, on as many rows as keep the words apart."""
     parts: list[str] = []
     ends: list[float] = []

@@ -86,8 +86,7 @@ def draw(found: Differences, width: int, selection: str = "") -> str:
     lines = [_row(each, number, on=each.ref == selection) for number, each in enumerate(found.rows[:MOST])]
     rest = len(found.rows) - MOST
     more = words(f"… {counted(rest, 'more field')} differ{'s' * (rest == 1)}", "k-q") if rest > 0 else ""
-    return page(head, block("", found.because),
-                table(lines, ("object", "field", *found.names, "who wrote it")), more)
+    return page(head, block("", found.because), table(lines, ("object", "field", *found.names, "who wrote it")), more)
 
 
 def reading(found: Differences) -> str:

@@ -79,8 +79,7 @@ def different_fields(answer: Diff) -> DifferentClusters:
     rows = (DifferenceRow(about, paths.get(change.path, change.path), change.old, change.new)
             for about, change in answer.told)  # fmt: skip
     notes = (answer.folded, *answer.notes) if answer.folded else answer.notes
-    return DifferentClusters(answer.names, len(answer.rows) + len(answer.passes), tuple(rows), notes,
-                               answer.because)  # fmt: skip
+    return DifferentClusters(answer.names, len(answer.rows) + len(answer.passes), tuple(rows), notes, answer.because)
 
 
 def disagreeing_rows(answer: Any) -> DifferentClusters:

@@ -139,9 +139,7 @@ class Lab(RunWidget, DrawnPanel):
         doing = widgets.Box([self.chips, self.acts.row, self.acts.form, self.acts.script, self.slot])
         self.moment = MomentChoice(self.do)
         tabs = widgets.Box([*self.tabs.values(), self.moment.form, self.moment.way, self.moment.step])
-        self.grid = widgets.Box([
-            bar.box, doing.add_class("k-doing"), tabs.add_class("k-tabs"), self.host,
-        ])  # fmt: skip
+        self.grid = widgets.Box([bar.box, doing.add_class("k-doing"), tabs.add_class("k-tabs"), self.host])
         self.chart_of: Callable[[str, Frame, str], Any] | None = None  # name of a tab, frame, topology key -> its chart
         self.view: ChartView | None = None
         super().__init__([self.grid.add_class("k-grid")], of="k-lab")

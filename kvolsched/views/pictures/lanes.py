@@ -17,9 +17,7 @@ EMPTY = "No actor yet. Load a scenario, or apply some objects."
 LEAST_COLUMN = 14.0
 """Narrower columns than this, px, are shown through a window around the playhead."""
 
-LETTERS = {
-    "create": "C", "patch": "P", "update": "U", "status": "S", "bind": "B", "delete": "D", "event": "e",
-}  # fmt: skip
+LETTERS = {"create": "C", "patch": "P", "update": "U", "status": "S", "bind": "B", "delete": "D", "event": "e"}
 IDLE = "lane/idle"
 """Ref of the row that stands for the actors without a mark or a backlog."""
 _PITCH, _HALF = 20.0, 6.5

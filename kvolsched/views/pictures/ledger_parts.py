@@ -137,8 +137,7 @@ class Legend:
         return y + 14
 
 
-def box(fill: str, stroke: str = "", dash: tuple[float, ...] = (), sign: str = "",
-        ink: str = "ink") -> Mark:
+def box(fill: str, stroke: str = "", dash: tuple[float, ...] = (), sign: str = "", ink: str = "ink") -> Mark:
     """Return the mark of a legend: a rectangle, with a sign in it."""
 
     def mark(sheet: Sheet, x: float, y: float) -> None:

@@ -157,8 +157,7 @@ def _plan(frame: Frame, width: float, domains: tuple[Domain, ...],
     volume_columns = max(1, int((inner + 5) // (140 + 5))) if most_volumes > 1 else 1
     rows = min(max(1, ceil(most_volumes / volume_columns)), MOST_VOLUME_ROWS) if storage else 0
     least, most = (2, 3) if card_w < NARROW else (1, 2)
-    said = (_said(frame, node, card_w, most) for _, nodes in domains for node in nodes)
-    lines = max([least, *(len(each) for _, each in said)])
+    lines = max([least, *(len(_said(frame, node, card_w, most)[1]) for _, nodes in domains for node in nodes)])
     return CardLayout(per_row, domain_w, columns, card_w, volume_columns, rows, lines)
 
 

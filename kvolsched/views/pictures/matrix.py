@@ -164,9 +164,7 @@ def _table(frame: f.Frame, width: int, selection: str) -> tuple[str, float]:
         cells = _cells(frame, line.row, left, y, pitch, selection)
         end = _outcome(frame, line, left + len(plugins) * pitch + 10, y, right - 12)
         name = _row_name(line.row.node, len(line.nodes), y, left, on=bool(concerned & set(line.nodes)))
-        parts.append(
-            piece(line.row.node, f"{name}{cells}{end}", ' role="row" class="k-p-ok" data-say="passes"')
-        )
+        parts.append(piece(line.row.node, f"{name}{cells}{end}", ' role="row" class="k-p-ok" data-say="passes"'))
         y += _PITCH
     if len(lines) > MOST_ROWS:
         parts.append(word(2, y + 15, "k-q", _more(lines)))

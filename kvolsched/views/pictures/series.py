@@ -6,10 +6,7 @@ from kvolsched.questions.series import Timeline
 from kvolsched.views import frame as f
 from kvolsched.views.drawing import text as t
 
-NOTHING = {
-    "skew": "No pod has a spread constraint.",
-    "room": "No driver has pools or publishes capacity.",
-}
+NOTHING = {"skew": "No pod has a spread constraint.", "room": "No driver has pools or publishes capacity."}
 """What is said of a pane without lines."""
 
 MAX_TOLD = 4

@@ -223,9 +223,7 @@ def row_label(ledger: f.SkewLedger, alike: AlikeRows) -> str:
     return "; ".join(parts)
 
 
-def draw_sum(
-    sheet: Sheet, ledger: f.SkewLedger, row: f.SkewRow, x: float, right: float, middle: float
-) -> None:
+def draw_sum(sheet: Sheet, ledger: f.SkewLedger, row: f.SkewRow, x: float, right: float, middle: float) -> None:
     """Draw the sum as the rule writes it, its verdict before `right`."""
     ink, words = "ok" if row.fits else "spread", row.sum
     room = right - x - 22

@@ -85,9 +85,7 @@ def _columns(alike: Sequence[s.AlikeRows], width: float) -> _Columns:
                     highest, thin=sum(len(each.rows) for each in alike) > p.MANY)
 
 
-def _row(
-    sheet: Sheet, ledger: f.SkewLedger, alike: s.AlikeRows, c: _Columns, y: float, legend: p.Legend
-) -> float:
+def _row(sheet: Sheet, ledger: f.SkewLedger, alike: s.AlikeRows, c: _Columns, y: float, legend: p.Legend) -> float:
     row, best = alike.first, alike.first.best
     high = (32.0 if c.thin else 42.0) if c.broad else 66.0 if best is not None else 50.0
     decides = best is not None and best.chosen
@@ -166,9 +164,7 @@ def _rank(sheet: Sheet, best: f.BestNode, x: float, middle: float) -> None:
     sheet.word(x, middle, str(best.points), "spread", size=12.5, bold=True)
 
 
-def _bar(
-    sheet: Sheet, ledger: f.SkewLedger, best: f.BestNode, c: _Columns, y: float, legend: p.Legend
-) -> None:
+def _bar(sheet: Sheet, ledger: f.SkewLedger, best: f.BestNode, c: _Columns, y: float, legend: p.Legend) -> None:
     """Draw all points of a node, a part a plugin with its letter, then the total and how it compares."""
     x, room = c.bar, c.width - c.bar
     words = "★ chosen" if best.chosen else place_words(ledger, best, short=True)
