@@ -156,7 +156,7 @@ def _plan(frame: Frame, width: float, domains: tuple[Domain, ...],
     most_volumes = max((len(places.get(name, ())) for name, _ in domains), default=0)
     volume_columns = max(1, int((inner + 5) // (140 + 5))) if most_volumes > 1 else 1
     rows = min(max(1, ceil(most_volumes / volume_columns)), MOST_VOLUME_ROWS) if storage else 0
-    least, most = (2, 3) if card_w < NARROW else (1, 2)
+    least, most = (2, 4) if card_w < NARROW else (1, 2)
     lines = max([least, *(len(_said(frame, node, card_w, most)[1]) for _, nodes in domains for node in nodes)])
     return CardLayout(per_row, domain_w, columns, card_w, volume_columns, rows, lines)
 
@@ -258,7 +258,7 @@ def _said(frame: Frame, node: NodeRow, wide: float, lines: int) -> tuple[str, li
     if not facts or text.width(facts, 10) <= wide - taken - text.width(name, 12.5, bold=True) - 30:
         return facts, rows  # the verdict may be older than what the API says of the node now
     if len(rows) < lines:
-        return "", [*rows, (text.end(facts, wide - 18, 10), "k-t-resources")]
+        return "", rows + [(row, "k-t-resources") for row in text.wrap(facts, wide - 18, 10, lines - len(rows))]
     words, kind = rows[-1]
     return "", [*rows[:-1], (text.end(f"{words} · {facts}", wide - 18, 10), kind)]
 
