@@ -167,7 +167,8 @@ def turns(rows: Rows, head: str = "", *lines: str, step: int = 0) -> Any:
     cut = [f"the last {MOST_STEPS} of {last:,} steps"] if len(shown) < len(rows) else []
     bars = alt.Chart().mark_bar(height={"band": 0.6}, cornerRadius=2).encode(
         x=alt.X("step:Q", title="step", scale=alt.Scale(nice=False, zero=False)), x2=alt.X2("until:Q"),
-        opacity=lit(lane), y=alt.Y("lane:N", title=None, sort=None, axis=alt.Axis(ticks=False, grid=True)),
+        opacity=lit(lane),
+        y=alt.Y("lane:N", title=None, sort=None, axis=alt.Axis(ticks=False, grid=True, labelPadding=6)),
         color=alt.Color("kind:N", scale=_MARKS, legend=legend()),
         tooltip=tips(step="step", lane="who", verb="verb", ref="object", outcome="outcome")).add_params(lane)
     now = alt.Chart(data([{}])).transform_calculate(at="step").mark_rule(size=2).encode(x=alt.X("at:Q")).add_params(at)
@@ -188,7 +189,7 @@ def lives(rows: Rows, head: str = "", *lines: str, over: str = "time") -> Any:
         .encode(
             x=alt.X(field=begin, type="quantitative", title="simulated time, s" if over == "time" else "step"),
             x2=alt.X2(field=end), y=alt.Y("pod:N", title=None, sort=alt.EncodingSortField(begin, op="min"),
-                                          axis=alt.Axis(ticks=False)),
+                                          axis=alt.Axis(ticks=False, labelPadding=6)),
             color=alt.Color("state:N", scale=_LIVES, legend=legend()),
             tooltip=tips(pod="pod", state="state", step="from step", until="to step", since="from, s", to="to, s"))
         .properties(width=look.WIDE, height=alt.Step(18),

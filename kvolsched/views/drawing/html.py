@@ -23,11 +23,8 @@ class Html(str):
 
 def joined(*parts: str) -> Html:
     """Return markup and escaped text as one piece of markup."""
-    return Html("".join(part if isinstance(part, Html) else _text(part) for part in parts))
-
-
-def _text(content: str) -> str:
-    return _LONG.sub(lambda found: _JOINT.sub("<wbr/>", found[0]), escape(content))
+    return Html("".join(part if isinstance(part, Html) else _LONG.sub(
+        lambda found: _JOINT.sub("<wbr/>", found[0]), escape(part)) for part in parts))
 
 
 def tag(name: str, classes: str, *parts: str, **attributes: str) -> Html:

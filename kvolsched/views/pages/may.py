@@ -116,7 +116,8 @@ def _patch(answers: PatchAnswers, zones: Zones, patch: Numbered, *, on: bool) ->
     hint = "; ".join([*(f"Warning: {warning}, which is dropped" for warning in of.warnings), of.hint]).strip("; ")
     said += [f"{hint[:1].upper()}{hint[1:]}."] if hint else []
     parts = (_number(patch), changes, tag("div", "k-fact", _verdict(of), block("k-q", effect(of))),
-             tag("div", "k-told", _nodes(zones, number, of)), tag("div", "k-told", _witness(of)))  # fmt: skip
+             tag("div", "k-told", _nodes(zones, number, of), style="flex-basis:270px"),
+             tag("div", "k-told", _witness(of)))  # fmt: skip
     message = of.words.removeprefix("Pod ").partition(" is invalid: ")[2] or of.words
     return tag("div", "k-patched k-chosen" if on else "k-patched", block("k-flow", *parts),
                block("k-q k-strong", message), *(block("k-q", each) for each in said))

@@ -310,7 +310,8 @@ def draw(rows: Sequence[WriteRow], components: Sequence[str], width: int) -> str
     late = any(NOT_YET in row.seen.values() for row in rows)
     return page(table(lines, ("step", "time", "what is written", *components)), block(
         "k-w k-flow", _letters(rows), tag("span", "", tag("b", "", "7"), " has seen it at step 7"),
-        tag("span", "", LATE, " has not seen it yet") if late else "", words("empty: does not watch this kind")))
+        tag("span", "", LATE, " has not seen it yet") if late else "", words("empty: does not watch this kind"),
+        style="align-items:center"))
 
 
 LATE = tag("span", "k-late", "\u00a0\u00a0\u00a0\u00a0")

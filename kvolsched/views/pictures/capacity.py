@@ -225,17 +225,14 @@ def _columns(ledger: f.CapacityLedger, alike: Sequence[AlikePools], width: float
     rule = driver = 0.0
     if broad:
         says = [(rule_says(ledger, each.first), driver_says(ledger, each.first)) for each in alike]
-        rule, driver = (max(_wide(one[side]) for one in says) for side in (0, 1))
+        rule, driver = (30 + max(max(t.width(one[side].words, 12, bold=True), min(t.width(one[side].more, 10.5), 190.0))
+                                 for one in says) for side in (0, 1))  # fmt: skip
         rule, driver = min(max(rule, 170.0), 0.24 * width), min(max(driver, 150.0), 0.26 * width)
     room = width - label - rule - driver - 12
     sizes = (size for row in ledger.rows for size in (row.published, row.driver_now) if size)
     longest = max(60.0, room - 74)
     scale = longest / max(ledger.request, *sizes, 1)
     return _Columns(label, scale, longest, width - rule - driver, width - driver, width)
-
-
-def _wide(found: p.LedgerVerdict) -> float:
-    return max(t.width(found.words, 12, bold=True), min(t.width(found.more, 10.5), 190.0)) + 30
 
 
 def _pool(sheet: Sheet, ledger: f.CapacityLedger, alike: AlikePools, c: _Columns, y: float, legend: p.Legend) -> float:

@@ -81,7 +81,7 @@ class StripLayout:
 def layout(rows: WhatIfRows, width: float) -> StripLayout:
     """Return where everything stands in a panel of this width."""
     widest = max(t.width(field.label, 12.5, bold=True) for field in rows.fields)
-    label = min(widest + 16, 0.24 * width)
+    label = min(widest + 16, (0.24 if width >= NARROW else 0.36) * width)
     words = _WORDS if width >= NARROW else 0.0
     room = width - label - (words + 16 if words else 0)
     return StripLayout(width, label, min(room, _CELL * max(len(field.cells) for field in rows.fields)), words)
