@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _COLUMNS = re.compile(r"\S {2,}\S")
-_MESSAGE = re.compile(r"\S {2,}\S+(?: \S+){7,}$", re.MULTILINE)  # a row of a table that ends in a sentence
-# A sentence with the line ends that printing gave it: a page has its own, and would wrap twice.
-_ENDED = re.compile(r"^( *)\S.{88,}[^:\n](?:\n\1 +\w.{84,})*\n\1 +(?!\d+\.|[-–•*✓✕]).+", re.MULTILINE)
+# A row that ends in a sentence; a sentence with the line ends of printing. A terminal needs neither compiled.
+_MESSAGE = r"(?m)\S {2,}\S+(?: \S+){7,}$"
+_ENDED = r"(?m)^( *)\S.{88,}[^:\n](?:\n\1 +\w.{84,})*\n\1 +(?!\d+\.|[-–•*✓✕]).+"
 _BLOCK = "margin:0;white-space:pre;word-break:normal;overflow-x:auto"
 # Characters that a terminal obeys or hides: control (but line feed and tab) and format characters, separators of lines,
 # halves of a pair. A test compares them with Unicode's categories Cc, Cf, Zl, Zp and Cs.
@@ -82,13 +82,8 @@ def write_with(function: Callable[[Any], str]) -> None:
 def as_html(text: str) -> str:
     """Return text as an HTML block in which tables scroll and sentences wrap between words, indented as printed."""
     paragraphs = text.split("\n\n")
-<<<<<<< HEAD
-    all_tables = all(map(_COLUMNS.search, paragraphs))
-    shown = _escaped(text) if all_tables else _wrapping("", 0).join(map(_paragraph, paragraphs))
-=======
-    scrolls = all(map(_COLUMNS.search, paragraphs)) and not _MESSAGE.search(text)
-    shown = escape(text) if scrolls else _wrapping("", 0).join(map(_paragraph, paragraphs))
->>>>>>> 3f26b912 (Keep words of pictures whole: in narrow cards, tables, stored PNGs)
+    scrolls = all(map(_COLUMNS.search, paragraphs)) and not re.search(_MESSAGE, text)
+    shown = _escaped(text) if scrolls else _wrapping("", 0).join(map(_paragraph, paragraphs))
     return f'<pre style="{_BLOCK}">{shown}</pre>'
 
 
@@ -104,16 +99,11 @@ def _escaped(text: str) -> str:
 
 
 def _paragraph(text: str) -> str:
-    if _MESSAGE.search(text):  # as in a terminal: what matters most stands at the end of these rows
-        return "".join(_wrapping(line, 4) if _MESSAGE.search(line) else _paragraph(line) for line in text.split("\n"))
+    if re.search(_MESSAGE, text):  # as in a terminal: what matters most stands at the end of these rows
+        return "".join(_wrapping(row, 4) if re.search(_MESSAGE, row) else _paragraph(row) for row in text.splitlines())
     if _COLUMNS.search(text):
-<<<<<<< HEAD
         return f'<span style="display:block">{_escaped(text)}</span>'
-    lines = text.split("\n")
-=======
-        return f'<span style="display:block">{escape(text)}</span>'
-    lines = _ENDED.sub(lambda found: re.sub(r"\n +", " ", found[0]), text).split("\n")
->>>>>>> 3f26b912 (Keep words of pictures whole: in narrow cards, tables, stored PNGs)
+    lines = re.sub(_ENDED, lambda found: re.sub(r"\n +", " ", found[0]), text).split("\n")
     indents = [len(line) - len(line.lstrip(" ")) for line in lines]
     hanging = map(max, indents, [*indents[1:], 0])  # where the printed line goes on, if it does
     return "".join(map(_wrapping, lines, hanging))
