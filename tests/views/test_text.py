@@ -100,8 +100,9 @@ def test_tables_are_padded_by_column_but_for_the_last():
 
 
 def test_a_key_that_is_wider_than_its_place_breaks_after_its_domain():
-    """A word that has no room breaks after its last slash, and only then; without one it is cut."""
+    """A word that has no room breaks after its last slash or colon, and only then; without one it is cut."""
     taint = "taint node.kubernetes.io/unreachable:NoSchedule"
     assert ("taint node.kubernetes.io/", "unreachable:NoSchedule") == text.wrap(taint, 150, 10.5, 2)
     assert ("taint", "node.kubernetes.io/unreachable:NoSchedule") == text.wrap(taint, 220, 10.5, 2)
+    assert ("taint room=blue:", "NoSchedule") == text.wrap("taint room=blue:NoSchedule", 100, 10, 2)
     assert text.wrap("/" + 40 * "a", 60, 10.5, 2)[0].endswith("…")

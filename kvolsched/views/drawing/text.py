@@ -101,11 +101,11 @@ def _joined(text: str, kept: int) -> str:
 
 @lru_cache(maxsize=4096)
 def wrap(text: str, room: float, size: float, lines: int, *, bold: bool = False) -> tuple[str, ...]:
-    """Break words, one that is too wide after its last /, into at most `lines` lines of `room` px; the last is cut."""
+    """Break words, too wide ones after their last / or :, into at most `lines` lines of `room` px; the last is cut."""
     rows: list[str] = []
     words: list[str] = []
     for word in text.split():
-        head, slash, tail = word.rpartition("/")
+        head, slash, tail = word.rpartition("/" if "/" in word else ":")
         words += [head + slash, tail] if head and tail and width(word, size, bold=bold) > room else [word]
     while words and len(rows) < lines - 1:
         row = words.pop(0)
