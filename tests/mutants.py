@@ -3,9 +3,13 @@
 A mutant is the module's tree with one node replaced. Nothing is mutated that no reader sees: docstrings, annotations,
 imports, decorators, what only a type checker reads. Of a module of rules nor is what cannot change what is decided:
 
-- words: sentences, what is told of a verdict, what a dial or a hint says of itself (readings and recordings have these);
+- words: sentences, what is told of a verdict or of a field that is not read, what a dial or a hint says of itself
+  (readings and recordings have these);
 - aliases of types, and asserts: one that holds is a note to the type checker;
-- the arguments of a smallest or greatest swapped, and how much work is counted.
+- the arguments of a smallest or greatest swapped, and how much work is counted, or spared since it would do nothing;
+- names by which a component finds its own notes, views, causes and routines: who writes them is who reads them;
+- the namespace that stands in where there is none: every stored object has one;
+- when pods are tried again after changes of kinds that no rule of the documents knows.
 """
 
 import ast
@@ -23,8 +27,12 @@ ORDERED = {"sorted", "sort", "min", "max", "groupby"}
 NOT_SEEN = {"encoding", "slots", "frozen", "kw_only", "eq", "repr", "maxsize", "strict", "alias", "stacklevel"}
 NO_VALUES = {"annotation", "returns", "decorator_list", "bases", "op", "ops", "ctx", "names", "pattern", "format_spec"}
 NOT_READ = {"cast", "TypeVar", "ParamSpec", "NewType", "getLogger", "warn", "add_class", "Layout"}
-TELLS = {"describe", "Card", "Clause", "Sides", "_clauses", "_words", "__str__", "__repr__", "short", "sum_words"}
+TELLS = {"describe", "Card", "Clause", "Sides", "_clauses", "_words", "__str__", "__repr__", "short", "sum_words",
+         "unread", "unread_fields", "_manifest_name"}  # fmt: skip
 TELLS_IN = {"dial": slice(2, None), "QueueingHint": slice(1, 2), "Values": slice(0, 1)}  # the arguments that are words
+SPARES = {"concerning", "is_settled", "_is_handed_over", "_dequeue_settled", "needs_poll"}
+NAMES_INSIDE = {"ANSWER", "ARRANGE", "BINDING", "CLAIMS", "ITEM", "OPERATIONS", "POLL", "TOPOLOGIES", "VOLUMES", "WORKER"}
+LATER_KINDS = {"CSINode", "CSIStorageCapacity", "VolumeAttachment"}
 COMMUTES = {"min", "max", "minimum", "maximum"}
 ALIASED = {"Callable", "tuple", "Mapping", "Sequence"}
 
@@ -125,7 +133,7 @@ class _Decisions(ast.NodeVisitor):
                 left_out = aliases
             case ast.Call(function, arguments):
                 left_out = arguments[TELLS_IN.get(_name(function), slice(0))]
-                left_out += [each for each in node.keywords if each.arg in ("words", "refusal_words", "metadata")]
+                left_out += [each for each in node.keywords if each.arg in ("words", "refusal_words", "metadata", "unread")]
             case _:
                 left_out = []
         for each in left_out:
@@ -141,12 +149,18 @@ def _is_told(node):
             return True
         case ast.Constant(str(text)):
             return len(text.split(" ")) > 2
+        case ast.Call(ast.Name("QueueingHint"), [ast.Constant(kind), *_]):
+            return kind in LATER_KINDS
         case ast.Call(function):
             return _name(function) in TELLS
         case ast.FunctionDef(name):
-            return name in TELLS
+            return name in TELLS or name in SPARES
+        case ast.BoolOp(ast.Or(), [_, ast.Constant("default")]):
+            return True
         case ast.AugAssign(ast.Attribute(attr="visits")):
             return True
+        case ast.Assign([target], ast.Constant(str()) | ast.Tuple()):
+            return {each.id for each in ast.walk(target) if isinstance(each, ast.Name)} <= NAMES_INSIDE
     return False
 
 

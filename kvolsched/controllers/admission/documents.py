@@ -87,7 +87,7 @@ def _without_disabled_fields(new: Pod, off: frozenset[str]) -> Pod:
         spec = attrs.evolve(spec, scheduling_gates=())
     if "EvenPodsSpread" in off:
         spec = attrs.evolve(spec, topology_spread_constraints=())
-    return new if spec == new.spec else attrs.evolve(new, spec=spec)
+    return attrs.evolve(new, spec=spec)
 
 
 def _written(drop: Callable[[Any], Any], _old: Any, new: Any, _stored: StoredObjects) -> Any:
@@ -105,8 +105,6 @@ def _without_sizes(new: Pod) -> Pod:
 
 def _without_pools(new: CSIDriver) -> CSIDriver:
     """Return a driver that tells nothing of its pools."""
-    if new.spec.capacity_tracking is None and new.status == CSIDriverStatus():
-        return new
     return evolve_parts(new, spec={"capacity_tracking": None}, status=CSIDriverStatus())
 
 

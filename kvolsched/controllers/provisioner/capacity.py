@@ -31,7 +31,6 @@ from .topology import DriverTopology, go_segment, keys_in_use
 
 DRIVER_LABEL = "csi.storage.k8s.io/drivername"
 MANAGER_LABEL = "csi.storage.k8s.io/managed-by"
-WATCHES = ("Node", "CSINode", "StorageClass", "CSIStorageCapacity")
 ARRANGE, POLL = "arrange", "poll"  # causes beside the capacities: classes or topologies have changed; a period is over
 NODE = "node"  # the form of publishing with a provisioner on each node (S2)
 INSTANCE = " on "  # between driver and node in the name of a provisioner that runs on a node

@@ -16,7 +16,7 @@ from ...world.plan import PlanBuilder, reference_of, report_done, report_refused
 from ...world.reconciler import Reconciler
 from ...world.view import Exists, View
 from ...world.work_queue import WorkQueue
-from . import capacity, driver_status
+from . import capacity
 from .driver import StorageDriver
 from .new_volume import FINALIZER
 from .options import UPSTREAM, ProvisionerOptions
@@ -109,8 +109,7 @@ def component(name: str, options: ProvisionerOptions = UPSTREAM, node: str = "")
     watches: tuple[str, ...] = WATCHES
     views: dict[str, Callable[[], View]] = {TOPOLOGIES: NodeTopologies}
     if publishes:
-        publishing = capacity if options.publishing.form == "objects" else driver_status
-        watches = tuple(dict.fromkeys((*watches, *publishing.WATCHES)))
+        watches = (*WATCHES, "CSIStorageCapacity" if options.publishing.form == "objects" else "CSIDriver")
         views |= {sort: partial(WorkQueue, sort, lambda _note: 0) for sort in (capacity.ITEM, ANSWER)}
         routines.append(driver.publisher.routine())
     needs_poll = driver.publisher.needs_poll if publishes else None

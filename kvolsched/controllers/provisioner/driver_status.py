@@ -24,8 +24,6 @@ from ...world.reconciler import Reconciler
 from ...world.storage_pools import CapacityResponse, DriverFailed, segment_of_node
 from .capacity import ARRANGE, NODE, POLL, Publisher
 
-WATCHES = ("Node", "StorageClass", "CSIDriver")
-
 
 @attrs.frozen
 class PoolPatch:

@@ -59,8 +59,9 @@ def choose_topology(
         segments = _unique(_segment(node, keys) for node in nodes if all(key in node.metadata.labels for key in keys))
     if replicas > 1:
         return (_two_zones(claim, keys[0], segments, node_segment, nodes),)
-    chosen = segments[spread_index(claim, len(segments))] if segments else {}
-    return ({key: (value,) for key, value in chosen.items()},) if segments else ()
+    if not segments:
+        return ()
+    return ({key: (value,) for key, value in segments[spread_index(claim, len(segments))].items()},)
 
 
 def check_keys(storage_class: StorageClass, node: Node | None, keys: Sequence[str]) -> None:

@@ -171,9 +171,7 @@ class NodeVolumeLimits:
             attached_rows = [row for volume in of_driver for row in attachments.rows_with(volume)]
             new = np.full(len(count), len(of_driver))
             np.subtract.at(new, attached_rows, 1)
-            exceeds = count + new > limits
-            if attached_rows:
-                exceeds &= new > 0
+            exceeds = (count + new > limits) & (new > 0)
             rejected = exceeds if rejected is None else rejected | exceeds
         return None if rejected is None else self.too_many.where(rejected)
 
