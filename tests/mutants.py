@@ -3,10 +3,12 @@
 A mutant is the module's tree with one node replaced. Nothing is mutated that no reader sees: docstrings, annotations,
 imports, decorators, what only a type checker reads. Of a module of rules nor is what cannot change what is decided:
 
-- words: sentences, what is told of a verdict or of a field that is not read, what a dial or a hint says of itself
-  (readings and recordings have these);
+- words: sentences, what is told of a verdict or of a field that is not read, what a dial or a hint says of itself, what
+  a set of rules is called (readings and recordings have these);
 - aliases of types, and asserts: one that holds is a note to the type checker;
-- the arguments of a smallest or greatest swapped, and how much work is counted, or spared since it would do nothing;
+- the arguments of a smallest or greatest swapped, how much work is counted, or spared since it would do nothing, and the numbers of
+  a hash that tells equal inputs from others;
+- which values of a dial or a setting are refused;
 - names by which a component finds its own notes, views, causes and routines: who writes them is who reads them;
 - the namespace that stands in where there is none: every stored object has one;
 - when pods are tried again after changes of kinds that no rule of the documents knows.
@@ -28,9 +30,10 @@ NOT_SEEN = {"encoding", "slots", "frozen", "kw_only", "eq", "repr", "maxsize", "
 NO_VALUES = {"annotation", "returns", "decorator_list", "bases", "op", "ops", "ctx", "names", "pattern", "format_spec"}
 NOT_READ = {"cast", "TypeVar", "ParamSpec", "NewType", "getLogger", "warn", "add_class", "Layout"}
 TELLS = {"describe", "Card", "Clause", "Sides", "_clauses", "_words", "__str__", "__repr__", "short", "sum_words",
-         "unread", "unread_fields", "_manifest_name"}  # fmt: skip
-TELLS_IN = {"dial": slice(2, None), "QueueingHint": slice(1, 2), "Values": slice(0, 1)}  # the arguments that are words
-SPARES = {"concerning", "is_settled", "_is_handed_over", "_dequeue_settled", "needs_poll"}
+         "unread", "unread_fields", "_manifest_name", "in_name", "with_settings_named", "_pairs_text", "_read_pairs",
+         "_value", "_read_shape", "NamedSetting", "check_gates", "_object_list"}  # fmt: skip
+TELLS_IN = {"dial": slice(1, None), "QueueingHint": slice(1, 2), "Values": slice(0, 1)}  # the arguments that are words, or what may be said
+SPARES = {"concerning", "is_settled", "_is_handed_over", "_dequeue_settled", "needs_poll", "_next_hash"}
 NAMES_INSIDE = {"ANSWER", "ARRANGE", "BINDING", "CLAIMS", "ITEM", "OPERATIONS", "POLL", "TOPOLOGIES", "VOLUMES", "WORKER"}
 LATER_KINDS = {"CSINode", "CSIStorageCapacity", "VolumeAttachment"}
 COMMUTES = {"min", "max", "minimum", "maximum"}
@@ -158,6 +161,8 @@ def _is_told(node):
         case ast.BoolOp(ast.Or(), [_, ast.Constant("default")]):
             return True
         case ast.AugAssign(ast.Attribute(attr="visits")):
+            return True
+        case ast.If(body=[ast.Raise(ast.Call(ast.Name("ValueError" | "UnknownName")))]):
             return True
         case ast.Assign([target], ast.Constant(str()) | ast.Tuple()):
             return {each.id for each in ast.walk(target) if isinstance(each, ast.Name)} <= NAMES_INSIDE

@@ -35,7 +35,7 @@ from .scheduling_queue import (
     remove_from_queue,
     requeue,
 )
-from .volume_binder import POLL, BindingInProgress, CannotAssume, FoundVolumes
+from .volume_binder import CHECK_PERIOD, BindingInProgress, CannotAssume, FoundVolumes
 
 BINDING = "binding"
 WORKER = "bind worker"
@@ -202,7 +202,7 @@ class WaitInPreBind:
         remaining = binder.after_write(binding, write, version)
         if not remaining.writes:
             remaining = evolve(remaining, stage="wait", deadline=ctx.now + self.bind_timeout)
-            ctx.wake_after(name, POLL)
+            ctx.wake_after(name, CHECK_PERIOD)
         ctx.remember(BINDING, name, remaining)
         return bool(remaining.writes)
 
@@ -211,7 +211,7 @@ class WaitInPreBind:
         late = ctx.now >= binding.deadline
         answer = "context deadline exceeded" if late else binder.check_bindings(binding, ctx)
         if answer is False:
-            ctx.wake_after(name, min(POLL, binding.deadline - ctx.now))
+            ctx.wake_after(name, min(CHECK_PERIOD, binding.deadline - ctx.now))
             return False
         if answer is True:
             return _bind(ctx, name, evolve(binding, stage="bind"), profile)

@@ -24,7 +24,7 @@ from ..csi_migration import effective_affinity
 from ..plugins.volume_binding import VolumeDecision
 from .assume_cache import AssumeCache, assume
 
-POLL = 1.0  # seconds between two checks
+CHECK_PERIOD = 1.0  # seconds between two checks
 
 
 @attrs.frozen
