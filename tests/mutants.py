@@ -11,7 +11,7 @@ imports, decorators, what only a type checker reads. Of a module of rules nor is
 - which values of a dial or a setting are refused;
 - names by which a component finds its own notes, views, causes and routines: who writes them is who reads them;
 - the namespace that stands in where there is none: every stored object has one;
-- when pods are tried again after changes of kinds that no rule of the documents knows.
+- when pods are tried again after changes of kinds and fields that no rule of the documents knows.
 """
 
 import ast
@@ -33,9 +33,10 @@ TELLS = {"describe", "Card", "Clause", "Sides", "_clauses", "_words", "__str__",
          "unread", "unread_fields", "_manifest_name", "in_name", "with_settings_named", "_pairs_text", "_read_pairs",
          "_value", "_read_shape", "NamedSetting", "check_gates", "_object_list"}  # fmt: skip
 TELLS_IN = {"dial": slice(1, None), "QueueingHint": slice(1, 2), "Values": slice(0, 1)}  # the arguments that are words, or what may be said
-SPARES = {"concerning", "is_settled", "_is_handed_over", "_dequeue_settled", "needs_poll", "_next_hash"}
+SPARES = {"concerning", "is_settled", "_is_handed_over", "_dequeue_settled", "_is_marked", "needs_poll", "_next_hash",
+          "skip_without", "filter_skip_without"}  # fmt: skip
 NAMES_INSIDE = {"ANSWER", "ARRANGE", "BINDING", "CLAIMS", "ITEM", "OPERATIONS", "POLL", "TOPOLOGIES", "VOLUMES", "WORKER"}
-LATER_KINDS = {"CSINode", "CSIStorageCapacity", "VolumeAttachment"}
+LATER_KINDS, LATER_TESTS = {"CSINode", "CSIStorageCapacity", "VolumeAttachment"}, {"_stops_tracking_inline"}
 COMMUTES = {"min", "max", "minimum", "maximum"}
 ALIASED = {"Callable", "tuple", "Mapping", "Sequence"}
 
@@ -134,6 +135,8 @@ class _Decisions(ast.NodeVisitor):
             case ast.Module(body):
                 aliases = [each for each in body if isinstance(each, ast.Assign) and _is_type(each.value)]
                 left_out = aliases
+            case ast.Assign([ast.Name("MIGRATED")], ast.Call(_, [ast.Dict(values=left_out)])):
+                left_out = list(left_out)  # the drivers that came after the plugins
             case ast.Call(function, arguments):
                 left_out = arguments[TELLS_IN.get(_name(function), slice(0))]
                 left_out += [each for each in node.keywords if each.arg in ("words", "refusal_words", "metadata", "unread")]
@@ -152,17 +155,17 @@ def _is_told(node):
             return True
         case ast.Constant(str(text)):
             return len(text.split(" ")) > 2
-        case ast.Call(ast.Name("QueueingHint"), [ast.Constant(kind), *_]):
-            return kind in LATER_KINDS
+        case ast.Call(ast.Name("QueueingHint"), [ast.Constant(kind), _, *tests]):
+            return kind in LATER_KINDS or any(isinstance(each, ast.Name) and each.id in LATER_TESTS for each in tests)
         case ast.Call(function):
             return _name(function) in TELLS
-        case ast.FunctionDef(name):
+        case ast.FunctionDef(name) | ast.AnnAssign(ast.Name(name)):
             return name in TELLS or name in SPARES
         case ast.BoolOp(ast.Or(), [_, ast.Constant("default")]):
             return True
         case ast.AugAssign(ast.Attribute(attr="visits")):
             return True
-        case ast.If(body=[ast.Raise(ast.Call(ast.Name("ValueError" | "UnknownName")))]):
+        case ast.If(body=[ast.Raise(ast.Call(ast.Name("ValueError" | "UnknownName" | "WrongDials" | "unknown_name")))]):
             return True
         case ast.Assign([target], ast.Constant(str()) | ast.Tuple()):
             return {each.id for each in ast.walk(target) if isinstance(each, ast.Name)} <= NAMES_INSIDE

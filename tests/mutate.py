@@ -60,9 +60,10 @@ DOCUMENTED = ("api/validation/pod_update_rules.py", "api/volumes.py", "controlle
 WORDS_OF_VERDICTS = ("card.py", "evidence.py")
 DOCUMENTS_VALUES = ("DESIGN", "DRAFT", "CHECK_VOLUME_BINDING", "MATCH_UNBOUND_PVCS", "EVEN_PODS_SPREAD", "NO_DISK_CONFLICT")
 # What a cell runs only under today's rules; and what the documents are silent about, although it runs under theirs, too:
-# what acts on fields that later releases write, and the storage of provisioners that are no CSI drivers.
-TODAYS = re.compile(r"\.(WaitInPreBind|CSIMigration|CapacityPublisher|CapacityShape|StorageCapacityCheck)\.")
-SILENT = re.compile(r"\.(_is_going|_stops_tracking_inline|single_pod_mode|_single_pod_users|is_on_node|_directory):")
+# what acts on fields and kinds of later releases alone, and the storage of provisioners that are no CSI drivers.
+TODAYS = re.compile(r"\.(WaitInPreBind|CSIMigration|CapacityPublisher|CapacityShape|ShapePoint|StorageCapacityCheck)\.")
+SILENT = re.compile(r"\.(_is_going|_stops_tracking_inline|single_pod_mode|_single_pod_users|is_on_node|_directory"
+                    r"|with_offered|offered_by):|\bMIGRATED_TO\b|\bshared_labels\b|\bis_default\b|\bassign_default_class\b")
 CELLS = "tests/documents/test_document_notebooks.py"
 
 NOT_RUN = ("browser", "test_lint", "test_wheel", "test_site", "test_lessons", "test_lessons_shipped", "test_notebooks",
@@ -105,7 +106,15 @@ def replaced():
     """Return (class, field) of what the documents' rules set: its default is another release's."""
     made = {call for path in sources() for node in ast.walk(parsed(path)) for call in ast.walk(node)
             if isinstance(call, ast.Call) and _is_documents(node)}
-    return {(ast.unparse(call.func).rpartition(".")[2], each.arg) for call in made for each in call.keywords}
+    return {(name, each.arg) for call in made for name in _and_bases(ast.unparse(call.func).rpartition(".")[2])
+            for each in call.keywords}
+
+
+def _and_bases(name):
+    """Return the name of a class, and those of its bases."""
+    bases = {ast.unparse(base) for path in sources() for each in parsed(path).body
+             if isinstance(each, ast.ClassDef) and each.name == name for base in each.bases}
+    return {name, *(more for base in bases for more in _and_bases(base))}
 
 
 def _is_documents(node):
@@ -238,8 +247,7 @@ class Tests:
         if not named:
             return not self.todays.issuperset(self.of(path, line))
         readers = self._reading(named)
-        classes = {name for text in self.text.values() for name, _, _, words in _defined(text) if not named.isdisjoint(words)}
-        if not readers and all(TODAYS.search(f".{name}.") for name in classes - named):
+        if not readers and not any(self._defaults(named)):
             return False
         return not self.todays.issuperset(readers or self.of(path, line))
 
@@ -253,6 +261,14 @@ class Tests:
         """Return the tests that run a statement with one of these names."""
         return {test for statements in self.known.values() for _, known in statements
                 if not names.isdisjoint(WORD.findall(known)) for test in self.runs.get(known, ())}
+
+    def _defaults(self, names):
+        """Yield the fields that have one of these names in their default, which the documents' rules keep."""
+        for path, text in self.text.items():
+            lines = text.splitlines()
+            for line, field in class_fields(path).items():
+                if not names.isdisjoint(WORD.findall(lines[line - 1])) and field not in replaced():
+                    yield from () if TODAYS.search(f".{field[0]}.") else (field,)
 
     def of(self, path, line):
         """Return the tests of a line, the promising ones first."""

@@ -14,7 +14,7 @@ from ...api.kinds.meta import evolve
 from ...api.kinds.node import HOSTNAME_LABEL, Node
 from ...api.kinds.storage_class import StorageClass, TopologySelectorTerm
 from ...api.kinds.volume import BETA_STORAGE_PROVISIONER, STORAGE_PROVISIONER, PersistentVolume, PersistentVolumeClaim
-from ...api.volumes import claim_key, class_of_claim, is_bound, requested, selected_node, with_selected_node
+from ...api.volumes import claim_key, class_of_claim, requested, selected_node, with_selected_node
 from ...world.apiserver import Write
 from ...world.component import TurnContext
 from ...world.digest import DIGEST_IGNORES
@@ -74,7 +74,7 @@ class VolumeProvisioning:
 
     def _is_waiting(self, ctx: TurnContext, claim: PersistentVolumeClaim) -> bool:
         """Say whether a claim waits for this driver: it is named, and for a delayed class a node is selected."""
-        if claim.spec.volume_name or is_bound(claim):
+        if claim.spec.volume_name:
             return False
         annotations = claim.metadata.annotations
         storage_class: StorageClass | None = ctx.seen.get("StorageClass", class_of_claim(claim))

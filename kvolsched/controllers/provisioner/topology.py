@@ -109,13 +109,14 @@ class NodeTopologies:
 
     def _register(self, old: CSINode | None, new: CSINode | None) -> None:
         self._any_keys.clear()
-        for driver in old.spec.drivers if old is not None else ():
-            nodes = self.drivers.get(driver.name, {})
-            nodes.pop(old.metadata.name if old is not None else "", None)
-            if not nodes:
-                self.drivers.pop(driver.name, None)
-        for driver in new.spec.drivers if new is not None else ():
-            if new is not None:
+        if old is not None:
+            for driver in old.spec.drivers:
+                nodes = self.drivers.get(driver.name, {})
+                nodes.pop(old.metadata.name, None)
+                if not nodes:
+                    self.drivers.pop(driver.name, None)
+        if new is not None:
+            for driver in new.spec.drivers:
                 self.drivers.setdefault(driver.name, {}).setdefault(new.metadata.name, driver.topology_keys)
 
     def any_keys(self, driver: str) -> tuple[str, ...]:
@@ -324,8 +325,8 @@ def spread_index(claim: str, among: int) -> int:
     the claims of one replica lie together.
     """
     name, dash, digits = claim.rpartition("-")
-    ordinal = int(digits) if dash and digits.isascii() and digits.isdigit() else 1 << 32
-    text, offset = (name.rpartition("-")[2], ordinal) if ordinal < 1 << 32 else (claim, 0)
+    is_ordinal = dash and digits.isascii() and digits.isdigit() and int(digits) < 1 << 32
+    text, offset = (name.rpartition("-")[2], int(digits)) if is_ordinal else (claim, 0)
     return ((fnv1(text.encode()) + offset) % (1 << 32)) % among
 
 

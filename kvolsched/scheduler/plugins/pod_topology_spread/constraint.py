@@ -47,10 +47,10 @@ class SpreadConstraint:
     stated: TopologySpreadConstraint
     matcher: PodMatcher | None
     self_match: int
-    min_domains: int = 1
-    honors_node_affinity: bool = True
-    honors_node_taints: bool = False
-    move_matcher: PodMatcher | None = None
+    min_domains: int
+    honors_node_affinity: bool
+    honors_node_taints: bool
+    move_matcher: PodMatcher | None
     skipped_below: int = 0
     known: TopologySpreadConstraint | None = None
 
