@@ -6,12 +6,12 @@ imports, decorators, what only a type checker reads. Of a module of rules nor is
 - words: sentences, what is told of a verdict or of a field that is not read, what a dial or a hint says of itself, what
   a set of rules is called (readings and recordings have these);
 - aliases of types, and asserts: one that holds is a note to the type checker;
-- the arguments of a smallest or greatest swapped, how much work is counted, or spared since it would do nothing, and the numbers of
-  a hash that tells equal inputs from others;
+- the arguments of a smallest or greatest swapped, how much work is counted, or spared since it would do nothing, and the numbers
+  by which inputs or reasons are told apart;
 - which values of a dial or a setting are refused;
 - names by which a component finds its own notes, views, causes and routines: who writes them is who reads them;
 - the namespace that stands in where there is none: every stored object has one;
-- when pods are tried again after changes of kinds and fields that no rule of the documents knows.
+- kinds that no document knows, and when pods are tried again after changes of such kinds and fields.
 """
 
 import ast
@@ -26,16 +26,18 @@ OTHER_SIGN = {ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Add, ast.FloorDi
               ast.BitOr: ast.BitAnd, ast.BitAnd: ast.BitOr, ast.Mod: ast.Mult}  # fmt: skip
 OTHER_CALL = {"min": "max", "max": "min", "any": "all", "all": "any"}
 ORDERED = {"sorted", "sort", "min", "max", "groupby"}
-NOT_SEEN = {"encoding", "slots", "frozen", "kw_only", "eq", "repr", "maxsize", "strict", "alias", "stacklevel"}
+NOT_SEEN = {"encoding", "slots", "frozen", "kw_only", "eq", "hash", "repr", "maxsize", "strict", "alias", "stacklevel"}
 NO_VALUES = {"annotation", "returns", "decorator_list", "bases", "op", "ops", "ctx", "names", "pattern", "format_spec"}
 NOT_READ = {"cast", "TypeVar", "ParamSpec", "NewType", "getLogger", "warn", "add_class", "Layout"}
 TELLS = {"describe", "Card", "Clause", "Sides", "_clauses", "_words", "__str__", "__repr__", "short", "sum_words",
          "unread", "unread_fields", "_manifest_name", "in_name", "with_settings_named", "_pairs_text", "_read_pairs",
          "_value", "_read_shape", "NamedSetting", "check_gates", "_object_list"}  # fmt: skip
-TELLS_IN = {"dial": slice(1, None), "QueueingHint": slice(1, 2), "Values": slice(0, 1)}  # the arguments that are words, or what may be said
+TELLS_IN = {"dial": slice(1, None), "QueueingHint": slice(1, 2), "Values": slice(0, 1),
+            "Reason": slice(0, 1)}  # the arguments that are words, or what may be said
 SPARES = {"concerning", "is_settled", "_is_handed_over", "_dequeue_settled", "_is_marked", "needs_poll", "_next_hash",
-          "skip_without", "filter_skip_without"}  # fmt: skip
-NAMES_INSIDE = {"ANSWER", "ARRANGE", "BINDING", "CLAIMS", "ITEM", "OPERATIONS", "POLL", "TOPOLOGIES", "VOLUMES", "WORKER"}
+          "_topologies", "skip_without", "filter_skip_without", "reads_other_nodes", "reads_room"}  # fmt: skip
+NAMES_INSIDE = {"ANSWER", "ARRANGE", "BINDING", "CLAIMS", "ITEM", "NOT_RANKED", "OPERATIONS", "POLL", "TOPOLOGIES", "VOLUMES",
+                "WORKER"}  # fmt: skip
 LATER_KINDS, LATER_TESTS = {"CSINode", "CSIStorageCapacity", "VolumeAttachment"}, {"_stops_tracking_inline"}
 COMMUTES = {"min", "max", "minimum", "maximum"}
 ALIASED = {"Callable", "tuple", "Mapping", "Sequence"}
@@ -154,7 +156,7 @@ def _is_told(node):
         case ast.JoinedStr() | ast.Assert():
             return True
         case ast.Constant(str(text)):
-            return len(text.split(" ")) > 2
+            return len(text.split(" ")) > 2 or text in LATER_KINDS
         case ast.Call(ast.Name("QueueingHint"), [ast.Constant(kind), _, *tests]):
             return kind in LATER_KINDS or any(isinstance(each, ast.Name) and each.id in LATER_TESTS for each in tests)
         case ast.Call(function):
@@ -167,7 +169,7 @@ def _is_told(node):
             return True
         case ast.If(body=[ast.Raise(ast.Call(ast.Name("ValueError" | "UnknownName" | "WrongDials" | "unknown_name")))]):
             return True
-        case ast.Assign([target], ast.Constant(str()) | ast.Tuple()):
+        case ast.Assign([target]):
             return {each.id for each in ast.walk(target) if isinstance(each, ast.Name)} <= NAMES_INSIDE
     return False
 

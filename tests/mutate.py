@@ -63,7 +63,9 @@ DOCUMENTS_VALUES = ("DESIGN", "DRAFT", "CHECK_VOLUME_BINDING", "MATCH_UNBOUND_PV
 # what acts on fields and kinds of later releases alone, and the storage of provisioners that are no CSI drivers.
 TODAYS = re.compile(r"\.(WaitInPreBind|CSIMigration|CapacityPublisher|CapacityShape|ShapePoint|StorageCapacityCheck)\.")
 SILENT = re.compile(r"\.(_is_going|_stops_tracking_inline|single_pod_mode|_single_pod_users|is_on_node|_directory"
-                    r"|with_offered|offered_by):|\bMIGRATED_TO\b|\bshared_labels\b|\bis_default\b|\bassign_default_class\b")
+                    r"|with_offered|offered_by):"
+                    r"|\b(MIGRATED_TO|FINALIZER|SINGLE_POD_MODE|SCORING_GATE|WITH_GENERATIONS|shared_labels|is_default"
+                    r"|assign_default_class)\b|:guarded = |:if guarded:")
 CELLS = "tests/documents/test_document_notebooks.py"
 
 NOT_RUN = ("browser", "test_lint", "test_wheel", "test_site", "test_lessons", "test_lessons_shipped", "test_notebooks",
@@ -244,6 +246,8 @@ class Tests:
             return False
         named = self._made_of({name for name, first, last, _ in _defined(self.text[path])
                                if first <= line <= last and name == name.upper()})
+        if any(map(SILENT.search, named)):
+            return False
         if not named:
             return not self.todays.issuperset(self.of(path, line))
         readers = self._reading(named)

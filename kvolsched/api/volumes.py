@@ -196,12 +196,9 @@ def selected_node(claim: PersistentVolumeClaim, rules: VolumeRules = UPSTREAM) -
 
 def is_bound_to(volume: PersistentVolume, claim: PersistentVolumeClaim) -> bool:
     """Say whether a volume's claimRef names this claim: by name, and by uid if it carries one."""
-    ref = volume.spec.claim_ref
-    if ref is None or ref.name != claim.metadata.name:
-        return False
-    if (ref.namespace or "default") != (claim.metadata.namespace or "default"):
-        return False
-    return not ref.uid or ref.uid == claim.metadata.uid
+    ref, meta = volume.spec.claim_ref, claim.metadata
+    return (ref is not None and ref.name == meta.name and ref.uid in ("", meta.uid)
+            and (ref.namespace or "default") == (meta.namespace or "default"))
 
 
 def has_access_modes(volume: PersistentVolume, claim: PersistentVolumeClaim) -> bool:
@@ -271,14 +268,10 @@ def is_free_match(
     claim: PersistentVolumeClaim, volume: PersistentVolume, node: Node | None = None, rules: VolumeRules = UPSTREAM
 ) -> bool:
     """Say whether phase, selector and class of an unclaimed volume suit; with a node also access modes and affinity."""
-    if not rules.is_free(volume):
-        return False
     selector = claim.spec.selector
-    if selector is not None and not selector.matches(volume.metadata.labels):
-        return False
-    if class_of_volume(volume) != class_of_claim(claim):
-        return False
-    return node is None or (has_access_modes(volume, claim) and volume_fits_node(volume, node))
+    return (rules.is_free(volume) and (selector is None or selector.matches(volume.metadata.labels))
+            and class_of_volume(volume) == class_of_claim(claim)
+            and (node is None or (has_access_modes(volume, claim) and volume_fits_node(volume, node))))
 
 
 def serves(claim: PersistentVolumeClaim, volume: PersistentVolume, rules: VolumeRules = UPSTREAM) -> bool:

@@ -68,8 +68,8 @@ class BindingWrites:
         marks_clean: a claim bound to a volume that was Available is marked clean (S0's rollback).
     """
 
-    claim_status: ClaimStatus = claim_status_with_attributes
-    marks_clean: bool = False
+    claim_status: ClaimStatus
+    marks_clean: bool
 
     def bind(self, plan: PlanBuilder, volume: PersistentVolume, claim: PersistentVolumeClaim) -> None:
         """Bind a volume and a claim to each other."""

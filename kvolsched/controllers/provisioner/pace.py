@@ -34,9 +34,9 @@ class PublishingPace:
         qps: how many writes a second there are at most; 0: any number.
     """
 
-    lag: float = 0.0
-    workers: int = 1
-    qps: float = 0.0
+    lag: float
+    workers: int
+    qps: float
 
     def answer(
         self, ctx: TurnContext, cause: str, ask: Callable[[], CapacityResponse],

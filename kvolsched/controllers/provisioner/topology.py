@@ -65,10 +65,10 @@ class TopologyRequest:
     """
 
     claim: str
-    allowed: tuple[TopologySelectorTerm, ...] = ()
-    node: str = ""
-    strict: bool = False
-    immediate: bool = True
+    allowed: tuple[TopologySelectorTerm, ...]
+    node: str
+    strict: bool
+    immediate: bool
 
 
 class NodeTopologies:

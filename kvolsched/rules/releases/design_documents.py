@@ -47,7 +47,8 @@ def design_profile() -> Profile:
         (
             EnabledPlugin(NodeUnschedulable()),
             EnabledPlugin(fit, 1, "general"),
-            EnabledPlugin(NodeName(mismatched=Reason(0, "node(s) didn't match the requested hostname")), 1, "general"),
+            EnabledPlugin(NodeName(mismatched=Reason(0, "node(s) didn't match the requested hostname")),
+                          group="general"),
             EnabledPlugin(NodeAffinity(unmatched=Reason(0, "node(s) didn't match node selector"), restriction=any_node,
                                        preference_faults=any_preference), 1, "general"),
             EnabledPlugin(NO_DISK_CONFLICT),
