@@ -6,8 +6,8 @@ imports, decorators, what only a type checker reads. Of a module of rules nor is
 - words: sentences, what is told of a verdict or of a field that is not read, what a dial or a hint says of itself, what
   a set of rules is called (readings and recordings have these);
 - aliases of types, and asserts: one that holds is a note to the type checker;
-- the arguments of a smallest or greatest swapped, how much work is counted, or spared since it would do nothing, and the numbers
-  by which inputs or reasons are told apart;
+- the arguments of a smallest or greatest swapped, how much work is counted, or spared since it would do nothing or say
+  the same, and the numbers by which inputs or reasons are told apart;
 - which values of a dial or a setting are refused;
 - names by which a component finds its own notes, views, causes and routines: who writes them is who reads them;
 - the namespace that stands in where there is none: every stored object has one;
@@ -35,7 +35,8 @@ TELLS = {"describe", "Card", "Clause", "Sides", "_clauses", "_words", "__str__",
 TELLS_IN = {"dial": slice(1, None), "QueueingHint": slice(1, 2), "Values": slice(0, 1),
             "Reason": slice(0, 1)}  # the arguments that are words, or what may be said
 SPARES = {"concerning", "is_settled", "_is_handed_over", "_dequeue_settled", "_is_marked", "needs_poll", "_next_hash",
-          "_topologies", "skip_without", "filter_skip_without", "reads_other_nodes", "reads_room"}  # fmt: skip
+          "_topologies", "_is_countable", "_uncertain", "skip_without", "filter_skip_without", "reads_other_nodes",
+          "reads_room"}  # fmt: skip
 NAMES_INSIDE = {"ANSWER", "ARRANGE", "BINDING", "CLAIMS", "ITEM", "NOT_RANKED", "OPERATIONS", "POLL", "TOPOLOGIES", "VOLUMES",
                 "WORKER"}  # fmt: skip
 LATER_KINDS, LATER_TESTS = {"CSINode", "CSIStorageCapacity", "VolumeAttachment"}, {"_stops_tracking_inline"}

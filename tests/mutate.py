@@ -60,12 +60,13 @@ DOCUMENTED = ("api/validation/pod_update_rules.py", "api/volumes.py", "controlle
 WORDS_OF_VERDICTS = ("card.py", "evidence.py")
 DOCUMENTS_VALUES = ("DESIGN", "DRAFT", "CHECK_VOLUME_BINDING", "MATCH_UNBOUND_PVCS", "EVEN_PODS_SPREAD", "NO_DISK_CONFLICT")
 # What a cell runs only under today's rules; and what the documents are silent about, although it runs under theirs, too:
-# what acts on fields and kinds of later releases alone, and the storage of provisioners that are no CSI drivers.
+# what acts on fields, kinds and deployments of later releases alone, and provisioners that are no CSI drivers.
 TODAYS = re.compile(r"\.(WaitInPreBind|CSIMigration|CapacityPublisher|CapacityShape|ShapePoint|StorageCapacityCheck)\.")
 SILENT = re.compile(r"\.(_is_going|_stops_tracking_inline|single_pod_mode|_single_pod_users|is_on_node|_directory"
                     r"|with_offered|offered_by):"
-                    r"|\b(MIGRATED_TO|FINALIZER|SINGLE_POD_MODE|SCORING_GATE|WITH_GENERATIONS|shared_labels|is_default"
-                    r"|assign_default_class)\b|:guarded = |:if guarded:")
+                    r"|\b(MIGRATED_TO|FINALIZER|SINGLE_POD_MODE|SCORING_GATE|WITH_GENERATIONS|GROUPING_KINDS|shared_labels|is_default"
+                    r"|assign_default_class)\b|:guarded = |:if guarded:"
+                    r"|\bserves_(claim|volume)\b|:of_node = |:host = |HOSTNAME_LABEL: \(host")
 CELLS = "tests/documents/test_document_notebooks.py"
 
 NOT_RUN = ("browser", "test_lint", "test_wheel", "test_site", "test_lessons", "test_lessons_shipped", "test_notebooks",
