@@ -31,9 +31,12 @@ NO_VALUES = {"annotation", "returns", "decorator_list", "bases", "op", "ops", "c
 NOT_READ = {"cast", "TypeVar", "ParamSpec", "NewType", "getLogger", "warn", "add_class", "Layout"}
 TELLS = {"describe", "Card", "Clause", "Sides", "_clauses", "_words", "__str__", "__repr__", "short", "sum_words",
          "unread", "unread_fields", "_manifest_name", "in_name", "with_settings_named", "_pairs_text", "_read_pairs",
-         "_value", "_read_shape", "NamedSetting", "check_gates", "_object_list"}  # fmt: skip
+         "_value", "_read_shape", "NamedSetting", "check_gates", "_object_list",
+         "CapacityExceeded", "ClaimInUse", "LabelMissing", "LimitExceeded", "NothingProvisioned", "OtherNodeSelected",
+         "DiskAttached", "OtherZone", "PoolsExceeded", "SkewExceeds", "TopologyNotAllowed", "VolumeOutOfReach"}  # fmt: skip
 TELLS_IN = {"dial": slice(1, None), "QueueingHint": slice(1, 2), "Values": slice(0, 1),
-            "Reason": slice(0, 1)}  # the arguments that are words, or what may be said
+            "Reason": slice(0, 1), "once": slice(0, 1), "cached": slice(0, 1)}
+"""The arguments that are words, what may be said, or names inside."""
 SPARES = {"concerning", "is_settled", "_is_handed_over", "_dequeue_settled", "_is_marked", "needs_poll", "_next_hash",
           "_topologies", "_is_countable", "_uncertain", "skip_without", "filter_skip_without", "reads_other_nodes",
           "reads_room"}  # fmt: skip

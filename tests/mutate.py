@@ -62,11 +62,12 @@ DOCUMENTS_VALUES = ("DESIGN", "DRAFT", "CHECK_VOLUME_BINDING", "MATCH_UNBOUND_PV
 # What a cell runs only under today's rules; and what the documents are silent about, although it runs under theirs, too:
 # what acts on fields, kinds and deployments of later releases alone, and provisioners that are no CSI drivers.
 TODAYS = re.compile(r"\.(WaitInPreBind|CSIMigration|CapacityPublisher|CapacityShape|ShapePoint|StorageCapacityCheck)\.")
-SILENT = re.compile(r"\.(_is_going|_stops_tracking_inline|single_pod_mode|_single_pod_users|is_on_node|_directory"
+SILENT = re.compile(r"\.(_is_going|_stops_tracking_inline|single_pod_mode|_single_pod_users|is_on_node|_directory|counted_by_moving"
                     r"|with_offered|offered_by):"
                     r"|\b(MIGRATED_TO|FINALIZER|SINGLE_POD_MODE|SCORING_GATE|WITH_GENERATIONS|GROUPING_KINDS|shared_labels|is_default"
                     r"|assign_default_class)\b|:guarded = |:if guarded:"
-                    r"|\bserves_(claim|volume)\b|:of_node = |:host = |HOSTNAME_LABEL: \(host")
+                    r"|\bserves_(claim|volume)\b|:of_node = |:host = |HOSTNAME_LABEL: \(host|\bmigrated\b|:if any\(\(?waiting\.checks_capacity"
+                    r"|:(if )?checks_capacity( =|:)")
 CELLS = "tests/documents/test_document_notebooks.py"
 
 NOT_RUN = ("browser", "test_lint", "test_wheel", "test_site", "test_lessons", "test_lessons_shipped", "test_notebooks",

@@ -155,8 +155,7 @@ class VolumeBinding(VolumeBindingRule):
         """Return the scores of what the search has found on the nodes that fit: no volume is looked at again."""
         scores = np.zeros(len(columns.nodes.names), np.int64)
         for row, name in enumerate(columns.nodes.names):
-            fits = name is not None and (columns.candidates is None or bool(columns.candidates[row]))
-            if fits and name is not None:
+            if name is not None and (columns.candidates is None or columns.candidates[row]):
                 scores[row] = self.decide(pod, name, columns.seen).score
         return scores
 
