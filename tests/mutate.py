@@ -7,8 +7,8 @@
 With `--documents` before all of it: the lines of the rules that the design documents are about, and the cells of the
 documents' notebooks alone as tests: is a cell that stays as it is proof of anything? What is no rule of the documents is
 not drawn: a line that cells run under today's rules alone, a constant that such lines alone read, a default that the
-documents' rules replace, and what tests/mutants.py leaves out of modules of rules. Everything else counts, whether or
-not a reader could notice it.
+documents' rules replace, what acts on later releases' fields alone (`SILENT`), and what tests/mutants.py leaves out of
+modules of rules. Everything else counts, whether or not a reader could notice it.
 
 No file of the tree is changed: every mutant is a fork of a process that has collected the tests, where it is put into
 its function; one outside of functions stands in a temporary copy of the tree, which is imported anew. Only tests that run
@@ -59,15 +59,17 @@ DOCUMENTED = ("api/validation/pod_update_rules.py", "api/volumes.py", "controlle
 """What the documents are about; how a verdict is told is for readers (`WORDS_OF_VERDICTS`), and is mutated elsewhere."""
 WORDS_OF_VERDICTS = ("card.py", "evidence.py")
 DOCUMENTS_VALUES = ("DESIGN", "DRAFT", "CHECK_VOLUME_BINDING", "MATCH_UNBOUND_PVCS", "EVEN_PODS_SPREAD", "NO_DISK_CONFLICT")
-# What a cell runs only under today's rules; and what the documents are silent about, although it runs under theirs, too:
-# what acts on fields, kinds and deployments of later releases alone, and provisioners that are no CSI drivers.
-TODAYS = re.compile(r"\.(WaitInPreBind|CSIMigration|CapacityPublisher|CapacityShape|ShapePoint|StorageCapacityCheck)\.")
-SILENT = re.compile(r"\.(_is_going|_stops_tracking_inline|single_pod_mode|_single_pod_users|is_on_node|_directory|counted_by_moving"
-                    r"|with_offered|offered_by):"
-                    r"|\b(MIGRATED_TO|FINALIZER|SINGLE_POD_MODE|SCORING_GATE|WITH_GENERATIONS|GROUPING_KINDS|shared_labels|is_default"
-                    r"|assign_default_class)\b|:guarded = |:if guarded:"
-                    r"|\bserves_(claim|volume)\b|:of_node = |:host = |HOSTNAME_LABEL: \(host|\bmigrated\b|:if any\(\(?waiting\.checks_capacity"
-                    r"|:(if )?checks_capacity( =|:)")
+TODAYS = re.compile(  # what a cell runs only under today's rules
+    r"\.(WaitInPreBind|CSIMigration|CapacityPublisher|CapacityShape|ShapePoint|StorageCapacityCheck)\."
+)
+SILENT = re.compile(r"""  # what the documents are silent about, although it runs under their rules, too: of later releases
+    \.(_is_going|_stops_tracking_inline|counted_by_moving|offered_by|single_pod_mode|_single_pod_users|with_offered):
+    | \b(FINALIZER|GROUPING_KINDS|MIGRATED_TO|SCORING_GATE|SINGLE_POD_MODE|WITH_GENERATIONS)\b
+    | \b(assign_default_class|is_default|migrated|serves_claim|serves_volume|shared_labels)\b
+    | :(if\ )?(checks_capacity|guarded)(\ =|:) | :if\ any\(\(?waiting\.checks_capacity
+    # of provisioners that are no CSI drivers
+    | \.(is_on_node|_directory): | :(of_node|host)\ =\  | HOSTNAME_LABEL:\ \(host
+""", re.VERBOSE)
 CELLS = "tests/documents/test_document_notebooks.py"
 
 NOT_RUN = ("browser", "test_lint", "test_wheel", "test_site", "test_lessons", "test_lessons_shipped", "test_notebooks",
