@@ -157,7 +157,7 @@ class _Decisions(ast.NodeVisitor):
 
 def _is_told(node):
     match node:
-        case ast.JoinedStr() | ast.Assert():
+        case ast.JoinedStr() | ast.Assert() | ast.IfExp(body=ast.JoinedStr(), orelse=ast.Constant(str())):
             return True
         case ast.Constant(str(text)):
             return len(text.split(" ")) > 2 or text in LATER_KINDS
