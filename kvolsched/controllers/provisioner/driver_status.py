@@ -16,7 +16,7 @@ from ...api.kinds.meta import EMPTY, evolve_parts
 from ...api.kinds.node import Node
 from ...api.kinds.quantity import of_bytes, value
 from ...api.kinds.selector import NodeSelector, NodeSelectorTerm, Requirement
-from ...api.volumes import Topology, segment_of
+from ...api.volumes import Topology
 from ...world.apiserver import Write, moment
 from ...world.component import TurnContext
 from ...world.log import Key
@@ -105,9 +105,8 @@ class StatusPublisher(Publisher):
         return {pool.cause: pool for pool in pools}
 
     def _segment(self, node: Node) -> Topology:
-        labels = node.metadata.labels
-        return segment_of(labels, (key for key in labels if key.startswith(f"{self.options.prefix}/"))) or ()
-
+        labels, prefix = node.metadata.labels, f"{self.options.prefix}/"
+        return tuple(sorted((key, text) for key, text in labels.items() if key.startswith(prefix)))
 
     def _published(self, ctx: TurnContext) -> dict[str, tuple[str, CSIStoragePool]]:
         driver: CSIDriver | None = ctx.seen.get("CSIDriver", self.driver)
