@@ -247,7 +247,7 @@ def find_matching_volume(
             continue
         if prebound:
             return volume if node is None or volume_fits_node(volume, node) else None
-        if delayed:
+        if node is None and delayed:
             continue
         if smallest is not None and size >= smallest_size:
             continue

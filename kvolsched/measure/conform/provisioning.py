@@ -62,7 +62,8 @@ class _Play:
         self.publisher = CapacityPublisher(case["driver"], self.ask, options)
         routine = self.publisher.routine()
         items = WorkQueue(capacity.ITEM, lambda _note: 0)
-        component = Component(NAME, capacity.WATCHES, (routine,), lambda _: {capacity.ITEM: items})
+        watches = ("Node", "CSINode", "StorageClass", "CSIStorageCapacity")
+        component = Component(NAME, watches, (routine,), lambda _: {capacity.ITEM: items})
         self.sim = Simulation([component], revision.server())
         self.process, self.actor = self.sim.find(routine.name)
         self.commit, self.sim.commit = self.sim.commit, self.take_down  # type: ignore[method-assign]
