@@ -68,7 +68,7 @@ SILENT = re.compile(r"""  # what the documents are silent about, although it run
     | \b(assign_default_class|is_default|migrated|moves|serves_claim|serves_volume|shared_labels)\b
     | :(if\ )?(checks_capacity|guarded)(\ =|:) | :if\ any\(\(?waiting\.checks_capacity
     # of provisioners that are no CSI drivers
-    | \.(is_on_node|_directory): | :(of_node|host)\ =\  | HOSTNAME_LABEL:\ \(host
+    | \.(is_on_node|_directory): | :(of_node|host)\ =\  | HOSTNAME_LABEL:\ \(host | \bis_csi\b
 """, re.VERBOSE)
 CELLS = "tests/documents/test_document_notebooks.py"
 
