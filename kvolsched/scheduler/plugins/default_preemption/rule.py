@@ -99,11 +99,12 @@ class DefaultPreemption:
         if not len(rows):  # most often so: the copy for dry runs is not needed
             return found, +failures
         run = _Search(pod, seen, judgement, self.exceeding)
-        step = 1 if run.one_by_one else enough
-        for start in range(0, len(rows), step):
+        start, step = 0, 1 if run.one_by_one else enough
+        while start < len(rows) and not (found.number >= enough and found.harmless):
             found = found.and_also(run.try_removals(rows[start : start + step], failures))
-            if found.number >= enough and found.harmless:
-                break
+            start += step
+            if not run.one_by_one:  # no more than are needed, but not many times a few
+                step = max(enough - found.number, start // 4)
         return found, +failures
 
 
@@ -144,7 +145,7 @@ class _Search:
     def _recall(self, rows: RowIndices) -> tuple[list[Candidate], RowIndices]:
         """Return what passes for pods alike found on nodes of which nothing has changed since, and the other rows."""
         names, row_of, ranked_pods_on = self._seen.nodes.names, self._seen.nodes.row_of, self._seen.ranked_pods_on
-        kept = [ranked_pods_on(str(names[row])).kept for row in rows.tolist()]
+        kept = [ranked_pods_on(names[row]).kept for row in rows.tolist()]
         known = np.array([key == self._key for key, _ in kept], bool)
         known &= ~np.isin(rows, [row_of[name] for name in self._judgement.nominated])
         return [kept[place][1] for place in np.flatnonzero(known).tolist()], rows[~known]
