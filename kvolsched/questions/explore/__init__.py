@@ -136,21 +136,14 @@ def explore(  # noqa: PLR0913 - named options, each with its default
         told = tuple(each for each in turns if each.turn.words)
         counterexample = Counterexample(search.violation, objects, told, end, cause)
     return Exploration(
-        counterexample=counterexample,
-        trace=search.trace,
-        exhausted=search.exhausted,
-        states=len(search.graph.reached_by),
-        transitions=search.transitions,
-        depth=max(search.graph.depth, default=0),
+        counterexample=counterexample, trace=search.trace, exhausted=search.exhausted,
+        states=len(search.graph.reached_by), transitions=search.transitions, depth=max(search.graph.depth, default=0),
         outcomes=tuple(EndState(words, count, holds) for (words, holds), count in search.outcomes.items()),
         assumptions=_assumptions_of(sim, faults, lag, clock, components),
-        unseen=named.sentences({**sim.log.objects, **search.expander.sim.log.objects}),
-        faults=faults,
-        options=options,
-        ended=search.ended,
-        bytes_per_state=search.bytes_per_state,
+        unseen=named.sentences({**sim.log.objects, **search.expander.sim.log.objects}), faults=faults, options=options,
+        ended=search.ended, bytes_per_state=search.bytes_per_state,
         random_run=reruns.random_run if reruns is not None else None,
-    )
+    )  # fmt: skip
 
 
 def _by_component_name(world: Simulation | ClusterCore, sim: Simulation, fault: ChosenFault) -> ChosenFault:

@@ -113,24 +113,18 @@ def _try(cluster: ClusterCore, key: Key, before: Pod, nodes: Sequence[Node], pat
     narrows = refused is not None and relation in ("same", "narrower") and bool(before.spec.scheduling_gates)
     instead = _allowed_instead(cluster, key, before, after) if narrows and after is not None else []
     return PatchRow(
-        patch=_one_line(patch),
-        allowed=refused is None,
+        patch=_one_line(patch), allowed=refused is None,
         code=200 if refused is None else CODES.get(refused.reason, 500),
-        reason="" if refused is None else refused.reason,
-        message="" if refused is None else refused.message,
-        before=_matching(before, nodes),
-        after=() if after is None else _matching(after, nodes),
-        relation=relation,
-        witness=witness,
-        explanation="" if refused is None else _explain(before, after, refused, witness),
-        changes=None if after is None else changes_of(before, after),
-        rules=rules,
+        reason="" if refused is None else refused.reason, message="" if refused is None else refused.message,
+        before=_matching(before, nodes), after=() if after is None else _matching(after, nodes), relation=relation,
+        witness=witness, explanation="" if refused is None else _explain(before, after, refused, witness),
+        changes=None if after is None else changes_of(before, after), rules=rules,
         directives=after is not None and _changes_directives(before, after),
         hint=_hint(before, after, patch) if refused is not None or patch.warnings(before) else "",
         warnings=() if refused is not None else patch.warnings(before),
         instead=_one_line(instead[0]) if instead else "",
         remedy=" or ".join(_added_words(before, patch) for patch in reversed(instead)),
-    )
+    )  # fmt: skip
 
 
 def _hint(before: Pod, after: Pod | None, patch: ManifestPatch) -> str:

@@ -20,19 +20,6 @@ from .prediction import (
 )
 
 __all__ = [
-    "ASKS",
-    "NONE",
-    "AskedQuestion",
-    "Bet",
-    "Grade",
-    "GradeRow",
-    "NotAnswered",
-    "Outcome",
-    "PossibleAnswer",
-    "Prediction",
-    "Verdict",
-    "forget_grades",
-    "grade",
-    "predict",
-    "question_of_next_step",
+    "ASKS", "NONE", "AskedQuestion", "Bet", "Grade", "GradeRow", "NotAnswered", "Outcome", "PossibleAnswer",
+    "Prediction", "Verdict", "forget_grades", "grade", "predict", "question_of_next_step",
 ]  # fmt: skip

@@ -252,22 +252,12 @@ def explain_judgement(judgement: Judgement, name: str, revision: str, condition_
     holdings = tuple(_holdings(judgement, found))
     findings = FirstSentence(judgement, core, found, holdings).findings()
     return Why(
-        name,
-        revision,
-        "unschedulable",
-        "; ".join(finding.words for finding in findings),
-        size,
+        name, revision, "unschedulable", "; ".join(finding.words for finding in findings), size,
         tuple(_demand_row(demand, judgement, alone) for demand in core),
-        tuple(_demand_row(demand, judgement, alone, short=True) for demand in others),
-        rows,
-        holdings,
-        sentence,
-        tuple(notes),
-        clauses=clauses,
-        start=judgement.sentence_parts()[0],
-        groups=() if whole else node_groups(judgement, found, order, clauses),
-        findings=findings,
-    )
+        tuple(_demand_row(demand, judgement, alone, short=True) for demand in others), rows, holdings, sentence,
+        tuple(notes), clauses=clauses, start=judgement.sentence_parts()[0],
+        groups=() if whole else node_groups(judgement, found, order, clauses), findings=findings,
+    )  # fmt: skip
 
 
 def pending(cluster: ClusterCore) -> tuple[str, ...]:

@@ -135,25 +135,15 @@ def card_of(fix: Fix, number: int) -> FixCard:
     shown = (nodes or [""])[0] + (f" +{len(nodes) - 1}" if len(nodes) > 1 else "")
     said = (pair for pair in fix.card.items() if pair[0] not in ("who", "tried") and pair[1] not in TELLS_NOTHING)
     return FixCard(
-        number=number,
-        words=fix.words,
-        decides=f"{fix.letter} {CLASSES[fix.letter].words} · {fix.who}",
-        said=tuple(said),
-        node="every node" if fix.every else shown,
-        where=where,
-        is_new=tried is not None and bool(nodes) and nodes[0] in tried.new_nodes,
-        lifted=tuple(_lifted(lifted)),
-        touched=tuple(_touched(fix.changes)),
-        restart=_restart(fix),
+        number=number, words=fix.words, decides=f"{fix.letter} {CLASSES[fix.letter].words} · {fix.who}",
+        said=tuple(said), node="every node" if fix.every else shown, where=where,
+        is_new=tried is not None and bool(nodes) and nodes[0] in tried.new_nodes, lifted=tuple(_lifted(lifted)),
+        touched=tuple(_touched(fix.changes)), restart=_restart(fix),
         others=", ".join(dict.fromkeys(_concerned(fix.changes))),
-        outcome=outcome_of(tried) if tried is not None else NOT_TRIED,
-        notes=fix.notes,
-        diff=tuple(_diff_lines(fix)),
-        files=_files(fix),
-        beside=beside_of(tried) if tried is not None else Beside((), (), 0),
-        code=f'c.fix("{_shown(fix.pod)}")[{number}]',
-        can_be_tried=tried is not None,
-    )
+        outcome=outcome_of(tried) if tried is not None else NOT_TRIED, notes=fix.notes, diff=tuple(_diff_lines(fix)),
+        files=_files(fix), beside=beside_of(tried) if tried is not None else Beside((), (), 0),
+        code=f'c.fix("{_shown(fix.pod)}")[{number}]', can_be_tried=tried is not None,
+    )  # fmt: skip
 
 
 def _lifted(verdicts: Iterable[LiftedVerdict]) -> Iterator[LiftedRow]:

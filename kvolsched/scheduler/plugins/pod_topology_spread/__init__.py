@@ -8,12 +8,4 @@ from .constraint import SpreadConstraint
 from .rule import PodTopologySpread
 from .skew import DomainMatches, Skew, SkewExceeds, match_domains, skews_on
 
-__all__ = [
-    "DomainMatches",
-    "PodTopologySpread",
-    "Skew",
-    "SkewExceeds",
-    "SpreadConstraint",
-    "match_domains",
-    "skews_on",
-]
+__all__ = ["DomainMatches", "PodTopologySpread", "Skew", "SkewExceeds", "SpreadConstraint", "match_domains", "skews_on"]
