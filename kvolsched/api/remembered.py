@@ -5,13 +5,29 @@ A cluster has thousands of pods of one template. Their defaulted specs are one v
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from functools import lru_cache, wraps
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
+__all__ = ["cached_property", "remembered", "shared"]
 Result = TypeVar("Result")
 MOST = 1 << 12  # results kept of one function
 _shared: dict[Any, Any] = {}
+
+
+if TYPE_CHECKING:
+    from functools import cached_property
+else:
+
+    class cached_property(functools.cached_property):  # noqa: N801 - a pass asks for nine of them
+        """A cached property without the lock that Python 3.12 has taken away, and that is most of its cost."""
+
+        def __get__(self, instance: Any, owner: Any = None) -> Any:
+            if instance is None:
+                return self
+            found = instance.__dict__[self.attrname] = self.func(instance)
+            return found
 
 
 def remembered(function: Callable[[Any], Result]) -> Callable[[Any], Result]:

@@ -91,7 +91,8 @@ class KeyTable:
             self.names.append(name)
             self._group_numbers[name] = group
         number = len(self.numbers)
-        del self.keys[number:], self.groups[number:]  # of a key whose addition was interrupted
+        if len(self.keys) + len(self.groups) > 2 * number:  # of a key whose addition was interrupted
+            del self.keys[number:], self.groups[number:]
         self.keys.append(one)
         self.groups.append(group)
         self.numbers[one] = number
@@ -118,11 +119,11 @@ class ChangeColumns(Sequence[Change]):
 
     def append(self, key: LogKey, old: Any, new: Any) -> LogKey:
         """Append a change and return its key as the table has it."""
-        number = self.table.numbers.get(key)
+        table = self.table
+        number = table.numbers.get(key)
         if number is None:
-            number = self.table.add(key)
-        key = self.table.keys[number]
-        place = self.start + len(self.codes)
+            number = table.add(key)
+        key = table.keys[number]
         self.codes.append(number)
         self.old.append(old)
         self.new.append(new)
@@ -130,7 +131,7 @@ class ChangeColumns(Sequence[Change]):
             places = self.by_kind.get(key[0])
             if places is None:
                 places = self.by_kind[key[0]] = array(PLACE)
-            places.append(place)
+            places.append(self.start + len(self.codes) - 1)
         return key
 
     def extend(self, changes: Iterable[Change]) -> None:

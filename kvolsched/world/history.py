@@ -270,7 +270,6 @@ class History:
         return other
 
 
-
 def despite_interrupts(recover: Callable[[], object]) -> None:
     """Do what puts a world back, again from its beginning if Ctrl-C falls into it, and let the last one go on then."""
     pressed: KeyboardInterrupt | None = None

@@ -91,8 +91,8 @@ class Log:
         Raises:
             RuntimeError: the log has a future, which must be truncated first.
         """
-        place = self.place
-        if place != self.changes.start + len(self.changes.codes):
+        place, changes = self.place, self.changes
+        if place != changes.start + len(changes.codes):
             raise RuntimeError("the log has a future: truncate it before writing")
         is_object = type(key) is Key
         store: dict[Any, Any] = self.objects if is_object else self.notes
@@ -102,7 +102,7 @@ class Log:
         both = old is not None and new is not None  # else they differ, and need not be compared
         if both and not (is_object and _versions_differ(old, new)) and old == new and not _versions_differ(old, new):
             return False
-        key = self.changes.append(key, old, new)
+        key = changes.append(key, old, new)
         if new is None:
             del store[key]
         else:
@@ -111,7 +111,7 @@ class Log:
             self.listener(place, key, old, new, undone=False)
         self.place = place + 1
         if not (place + 1) % KEEP_EVERY:
-            self.changes.maps[place + 1] = (self.objects.copy(), self.notes.copy())
+            changes.maps[place + 1] = (self.objects.copy(), self.notes.copy())
         return True
 
     def seek(self, place: int) -> None:

@@ -83,7 +83,7 @@ class BindingWrites:
         known = claim.metadata.annotations
         annotations = known.merged({key: mark for key, mark in marks.items() if key not in known})
         bound = evolve_parts(claim, metadata={"annotations": annotations}, spec={"volume_name": name})
-        plan.update(claim, bound, f"PV controller sets the volumeName of {reference_of(claim)} to {name}")
+        plan.update(claim, bound, f"PV controller sets the volumeName of {{}} to {name}")
         clean = self.marks_clean and volume.status.phase == "Available"
         self.set_claim_phase(plan, bound, "Bound", reserved, clean=clean)
 
@@ -126,5 +126,5 @@ class BindingWrites:
     ) -> None:
         """Set a claim's phase, and what of its status follows the phase and the volume."""
         new = evolve(claim, status=self.claim_status(claim, phase, volume))
-        words = f"PV controller sets the phase of {reference_of(claim)} to {phase}"
+        words = f"PV controller sets the phase of {{}} to {phase}"
         plan.update_status(claim, with_content(new, CLEAN) if clean else new, words)

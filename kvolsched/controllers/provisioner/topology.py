@@ -12,7 +12,7 @@ from typing import Any
 import attrs
 
 from ...api.kinds.csi import CSINode
-from ...api.kinds.meta import EMPTY, Frozen
+from ...api.kinds.meta import EMPTY, Frozen, evolve
 from ...api.kinds.node import ZONE_LABELS, Node
 from ...api.kinds.selector import NodeSelector, NodeSelectorTerm, Requirement
 from ...api.kinds.storage_class import TopologySelectorTerm
@@ -232,7 +232,7 @@ def accessibility(
                 message = f"selected node '\"{request.node}\"' topology '{go_segment(selected)}' is not in allowed"
                 raise NoTopologyYet(f"{message} topologies: {go_segments(allowed)}", remembered)
             only = (selected,)
-            return TopologyRequirement(only, only), attrs.evolve(remembered, requisite=only, preferred=only)
+            return TopologyRequirement(only, only), evolve(remembered, requisite=only, preferred=only)
     if remembered.preferred:
         return TopologyRequirement(remembered.requisite, remembered.preferred), remembered
     requisite = remembered.requisite
@@ -243,7 +243,7 @@ def accessibility(
         requisite = tuple(sorted(set(terms), key=lambda segment: (len(segment), segment)))
     if not requisite:
         return None, remembered  # a list of empty entries, or no node has registered a topology
-    remembered = attrs.evolve(remembered, requisite=requisite)
+    remembered = evolve(remembered, requisite=requisite)
     if request.node:
         first = next((index for index, segment in enumerate(requisite) if set(segment) <= set(selected)), None)
         if first is None:
@@ -252,7 +252,7 @@ def accessibility(
     else:
         first = spread_index(request.claim, len(requisite))
     preferred = requisite[first:] + requisite[:first]
-    return TopologyRequirement(requisite, preferred), attrs.evolve(remembered, preferred=preferred)
+    return TopologyRequirement(requisite, preferred), evolve(remembered, preferred=preferred)
 
 
 class NoTopologyYet(NoTopology):
@@ -283,7 +283,7 @@ def _selected(node: str, registered: DriverTopology, remembered: FirstAttempt) -
     if segment is None:  # what is missing may still come: neither is remembered
         message = f"topology labels from selected node {go_map(labels)} does not match topology keys from CSINode"
         raise NoTopologyYet(f"{message} [{' '.join(keys)}]", remembered)
-    return segment, attrs.evolve(remembered, keys=keys, labels=Frozen(labels))
+    return segment, evolve(remembered, keys=keys, labels=Frozen(labels))
 
 
 def _aggregated(request: TopologyRequest, registered: DriverTopology, remembered: FirstAttempt) -> Iterable[Topology]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
-from functools import cached_property
 from hashlib import blake2b
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -17,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kvolsched.api.kinds.pod import Pod
+from kvolsched.api.remembered import cached_property
 
 from ..columns.column import Codes, Mask, RowIndices, distinct_numbers
 from ..shortcuts import SHORTCUTS

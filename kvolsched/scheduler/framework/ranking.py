@@ -5,12 +5,12 @@ changes.
 """
 
 from collections.abc import Mapping
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ...api.remembered import cached_property
 from ..columns.column import Integers, RowIndices
 from .extension_points import ColumnContext, GroupedScores
 from .judgement import Judgement

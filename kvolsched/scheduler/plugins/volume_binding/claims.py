@@ -61,6 +61,9 @@ class VolumeDecision:
         return not self.reasons and not self.error
 
 
+FITS = VolumeDecision()
+
+
 ClaimOrder = Callable[[PersistentVolumeClaim], int]
 """Sort key: claims are matched to volumes in this order."""
 ClaimTest = Callable[[PersistentVolumeClaim], bool]

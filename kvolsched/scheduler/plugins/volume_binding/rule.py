@@ -11,6 +11,7 @@ import attrs
 
 from ....api import volumes
 from ....api.kinds.csi import CSIDriver
+from ....api.kinds.meta import evolve
 from ....api.kinds.node import Node
 from ....api.kinds.pod import Pod
 from ....api.kinds.volume import PersistentVolumeClaim
@@ -25,6 +26,7 @@ from ...framework.verdict import OK, SKIP, Code, Ok, PreFilterReject, Reason, Re
 from ...volume_clauses import claims_of_reason, is_claim_of_pod, volume_clauses
 from .capacity import CapacityCheck, StorageCapacityCheck
 from .claims import (
+    FITS,
     PV_NOT_EXIST,
     UNBOUND_CLAIMS,
     AffinityReading,
@@ -181,7 +183,7 @@ class VolumeBindingRule:
         if node is None:
             return VolumeDecision(error=f'node "{node_name}" not found')
         if isinstance(answer, Skip):
-            return VolumeDecision()
+            return FITS
         return self._search_once(pod, node, seen, by_index)
 
     def _search_once(self, pod: Pod, node: Node, seen: Snapshot, finder: FinderOnNode) -> VolumeDecision:
@@ -203,10 +205,12 @@ class VolumeBindingRule:
         decision = self._match_or_provision(claims.delayed, node, seen, find)
         lacking = None if decision.error else self.capacity.lacking_inline(pod, node, seen)
         if lacking is not None:
-            decision = attrs.evolve(decision, reasons=(self.not_enough_space.text,), evidence=(lacking,))
+            decision = evolve(decision, reasons=(self.not_enough_space.text,), evidence=(lacking,))
+        if not bound.reasons:
+            return decision
         pv_not_exist = bound.reasons == (self.pv_not_exist.text,)  # given last
         reasons = decision.reasons + bound.reasons if pv_not_exist else bound.reasons + decision.reasons
-        return attrs.evolve(decision, reasons=reasons, evidence=bound.evidence + decision.evidence)
+        return evolve(decision, reasons=reasons, evidence=bound.evidence + decision.evidence)
 
     def _check_bound(self, claims: Sequence[PersistentVolumeClaim], node: Node, seen: Snapshot) -> VolumeDecision:
         """Reject a node by the first bound volume that does not exist or whose affinity does not admit it."""
@@ -218,7 +222,7 @@ class VolumeBindingRule:
             if required is not None and not required.matches(node.metadata.labels):
                 labels = labels_of(node, required.keys)
                 return _reject(self.node_conflict, VolumeOutOfReach(volume.metadata.name, required, labels))
-        return VolumeDecision()
+        return FITS
 
     def _match_or_provision(self, claims: Sequence[PersistentVolumeClaim], node: Node, seen: Snapshot,
                             find: FindVolume) -> VolumeDecision:
@@ -285,7 +289,7 @@ class VolumeBindingRule:
             keys = sorted({part.key for term in allowed for part in term.match_label_expressions})
             return _reject(self.bind_conflict, TopologyNotAllowed(allowed, labels_of(node, keys)))
         lacking = self.capacity.lacking(claim, provisioned, node, seen)
-        return VolumeDecision() if lacking is None else _reject(self.not_enough_space, lacking)
+        return FITS if lacking is None else _reject(self.not_enough_space, lacking)
 
 
 def _reject(reason: Reason, found: Evidence) -> VolumeDecision:
