@@ -13,7 +13,7 @@ from typing import Any
 import attrs
 
 from kvolsched.api.kinds.kind import KINDS_BY_NAME, find_kind
-from kvolsched.api.kinds.meta import Frozen, ObjectMeta, evolve
+from kvolsched.api.kinds.meta import Frozen, ObjectMeta, evolve, maker
 from kvolsched.api.remembered import shared
 from kvolsched.api.unknown_name import UnknownName
 
@@ -86,6 +86,7 @@ class Denial:
     causes: tuple[Any, ...] = ()
 
 
+_committed, _meta = maker(CommittedWrite), maker(ObjectMeta)
 Admit = Callable[[str, Any, Any, Log], Any]
 Subresource = Callable[[Any, Any, Mapping[Key, Any]], Any]
 Compound = Callable[[Any, Any, Log], "Denial | tuple[Write, ...]"]
@@ -276,29 +277,22 @@ class ApiServer:
 
     def _store(self, log: Log, write: Write, old: Any, new: Any) -> CommittedWrite:
         before, after = old.metadata, new.metadata
-        meta = ObjectMeta(  # the writer's fields, and those that only the server sets
-            name=after.name,
-            namespace=before.namespace,
-            generate_name=after.generate_name,
-            labels=shared(after.labels),
-            annotations=shared(after.annotations),
-            uid=before.uid,
-            creation_timestamp=before.creation_timestamp,
-            deletion_timestamp=before.deletion_timestamp,
+        meta = _meta(  # the writer's fields, and those that only the server sets
+            name=after.name, namespace=before.namespace, generate_name=after.generate_name, uid=before.uid,
+            labels=shared(after.labels), annotations=shared(after.annotations), finalizers=after.finalizers,
+            creation_timestamp=before.creation_timestamp, deletion_timestamp=before.deletion_timestamp,
             deletion_grace_period_seconds=before.deletion_grace_period_seconds,
-            finalizers=after.finalizers,
-            owner_references=after.owner_references,
-            resource_version=log.place + 1,
+            owner_references=after.owner_references, resource_version=log.place + 1,
             rest=after.rest if write.key.kind not in self.generations else self._with_generation(old, new),
         )
         stored = evolve(new, metadata=meta)
         if stored == old:  # equality ignores versions
-            return CommittedWrite(write, old, changed=False)
+            return _committed(write, old, changed=False)
         if meta.deletion_timestamp and not meta.finalizers and not meta.deletion_grace_period_seconds:
             self._remove(log, write.key)  # the last finalizer was removed
-            return CommittedWrite(write, None)
+            return _committed(write, None)
         log.write(write.key, stored)
-        return CommittedWrite(write, stored)
+        return _committed(write, stored)
 
     def _status_metadata(self, old: Any, new: Any) -> ObjectMeta:
         """Return the metadata after a status update, which also writes the annotations of a workload."""

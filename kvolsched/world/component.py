@@ -15,7 +15,7 @@ from typing import Any, Protocol
 
 import attrs
 
-from kvolsched.api.kinds.meta import EMPTY, Frozen
+from kvolsched.api.kinds.meta import EMPTY, Frozen, maker
 
 from .apiserver import CLOCK, ApiServer, CommittedWrite, RefusedWrite, Write, moment
 from .changes import Group, NetChanges
@@ -25,6 +25,7 @@ from .view import ActivationCondition, InformerCache, View, apply_list
 from .work_queue import WakeUp, WorkItem, WorkQueue
 
 _tuple = tuple.__new__  # makes a named tuple in half the time of calling its class
+_work_item = maker(WorkItem)
 
 
 class Actor(Protocol):
@@ -389,7 +390,7 @@ class TurnContext:
         """Enqueue a cause for this actor (or another of the component); one already queued keeps its order."""
         name = (actor or self.actor).name
         if cause not in self.process.work_queues[name].items:
-            self.remember(f"todo {name}", cause, WorkItem(self.place))
+            self.remember(f"todo {name}", cause, _work_item(self.place))
 
     def dequeue(self, cause: str, actor: str = "") -> None:
         """Remove a cause from the work queue of this actor (or another of the component)."""

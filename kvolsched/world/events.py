@@ -11,7 +11,7 @@ from functools import cache
 from typing import Any
 
 from kvolsched.api.kinds.kind import KINDS_BY_NAME
-from kvolsched.api.kinds.meta import ObjectMeta, ObjectReference, evolve
+from kvolsched.api.kinds.meta import ObjectMeta, ObjectReference, evolve, maker
 from kvolsched.api.kinds.workload import Event, EventSource
 
 from .apiserver import CLOCK, key_of, moment
@@ -20,6 +20,7 @@ from .log import Key, Log, Note
 AGGREGATE_FROM = 10  # different messages of one source, object, type and reason
 AGGREGATE_PREFIX = "(combined from similar events): "
 SERIES_TIMEOUT = 360.0  # seconds after which the scheduler's recorder begins a new Event
+_event, _meta, _object_reference = maker(Event), maker(ObjectMeta), maker(ObjectReference)
 SIMILAR_EVENTS = "similar"  # the sort of the recorders' notes
 
 
@@ -39,9 +40,9 @@ def record_event(log: Log, source: str, about: Any, type_: str, reason: str, mes
         new = evolve(old, metadata=meta, message=message, count=old.count + 1, last_timestamp=now)
         log.write(event_key, new)
         return
-    meta = ObjectMeta(name=event_key.name, namespace=event_key.namespace, creation_timestamp=now,
+    meta = _meta(name=event_key.name, namespace=event_key.namespace, creation_timestamp=now,
                       resource_version=log.place + 1)
-    event = Event(metadata=meta, involved_object=_reference(key, about), type=type_, reason=reason, message=message,
+    event = _event(metadata=meta, involved_object=_reference(key, about), type=type_, reason=reason, message=message,
                   source=_event_source(source), count=1, first_timestamp=now, last_timestamp=now)
     log.write(event_key, event)
 
@@ -49,7 +50,7 @@ def record_event(log: Log, source: str, about: Any, type_: str, reason: str, mes
 def _series_event(log: Log, key: Key, fields: list[str]) -> Key:
     """Return the key of the Event that counts a message of the scheduler: the first for this version of the object."""
     *others, _message, version = fields
-    note, now = Note("world", SIMILAR_EVENTS, _hash([*others, version])), float(log.notes.get(CLOCK, 0.0))
+    note, now = Note("world", SIMILAR_EVENTS, chr(0).join([*others, version])), float(log.notes.get(CLOCK, 0.0))
     series: tuple[str, float] | None = log.notes.get(note)
     if series is not None and now - series[1] <= SERIES_TIMEOUT:
         event_key = Key("Event", key.namespace or "default", series[0])
@@ -64,7 +65,7 @@ def _correlated_event(log: Log, key: Key, fields: list[str]) -> tuple[Key, str]:
     event_key, message = _event_key(key, fields), fields[-1]
     if event_key in log.objects:
         return event_key, message
-    note = Note("world", SIMILAR_EVENTS, _hash(fields[:-1]))
+    note = Note("world", SIMILAR_EVENTS, chr(0).join(fields[:-1]))
     count = log.notes.get(note, 0) + 1
     if count < AGGREGATE_FROM:
         log.write(note, count)
@@ -88,6 +89,6 @@ def _hash(fields: list[str]) -> str:
 
 def _reference(key: Key, about: Any) -> ObjectReference:
     kind = KINDS_BY_NAME.get(key.kind)
-    return ObjectReference(kind=key.kind, namespace=key.namespace, name=key.name, uid=about.metadata.uid,
+    return _object_reference(kind=key.kind, namespace=key.namespace, name=key.name, uid=about.metadata.uid,
                            api_version=kind.type.api_version if kind else "",
                            resource_version=about.metadata.resource_version)

@@ -8,7 +8,7 @@ from typing import Any
 
 import attrs
 
-from ..api.kinds.meta import evolve
+from ..api.kinds.meta import evolve, maker
 from .apiserver import CommittedWrite, RefusedWrite, Write, key_of, ref
 from .component import TurnContext
 from .log import Key
@@ -58,21 +58,23 @@ class PlanBuilder:
         self.writes: list[PlannedWrite] = []
 
     def _write(self, verb: str, key: Key, new: Any, words: str, **more: Any) -> None:
-        self.writes.append(PlannedWrite(verb, key, new, words=words, **more))
+        self.writes.append(_planned_write(verb, key, new, words=words, **more))
 
     def create(self, new: Any, words: str, **more: Any) -> None:
         """Plan to create an object."""
         self._write("create", key_of(new), new, words, **more)
 
     def update(self, old: Any, new: Any, words: str, **more: Any) -> Any:
-        """Plan to replace an object as it was seen, unless nothing would change; return the new object."""
+        """Plan to replace an object as it was seen, unless nothing would change; {} in the words is its name."""
         if new != old:
+            words = words.replace("{}", reference_of(old))
             self._write("update", key_of(old), new, words, version=old.metadata.resource_version, **more)
         return new
 
     def update_status(self, old: Any, new: Any, words: str, **more: Any) -> Any:
-        """Plan to replace the status of an object as it was seen, if anything changes; return the new object."""
+        """Plan to replace the status of an object as it was seen, as `update` does."""
         if new != old:
+            words = words.replace("{}", reference_of(old))
             self._write("update_status", key_of(old), new, words, version=old.metadata.resource_version, **more)
         return new
 
@@ -162,3 +164,6 @@ def report_refused(ctx: TurnContext, _cause: str, outcome: RefusedWrite) -> None
 def reference_of(obj: Any) -> str:
     """Return the reference to an object: `pvc/data-0`."""
     return ref(key_of(obj))
+
+
+_planned_write = maker(PlannedWrite)

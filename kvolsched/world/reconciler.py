@@ -13,7 +13,7 @@ from typing import Any
 
 import attrs
 
-from ..api.kinds.meta import evolve
+from ..api.kinds.meta import evolve, maker
 from .apiserver import RefusedWrite, Write
 from .component import TurnContext
 from .digest import BUCKET_SORT, DIGEST_IGNORES, DIGEST_WAIT
@@ -139,7 +139,7 @@ class Reconciler:
         if plan is None:
             ctx.dequeue(cause)
             try:
-                plan = RemainingWrites(tuple(self.sync(ctx, cause)), ctx.place)
+                plan = _remaining(tuple(self.sync(ctx, cause)), ctx.place)
             except ReconcileError as error:
                 self._retry_later(ctx, cause)
                 ctx.fail(str(error))
@@ -164,7 +164,7 @@ class Reconciler:
             rest = [evolve(w, version=version) if w.version and w.key == write.key else w for w in rest]
         if not rest:
             ctx.remember("failures", f"{self.name}|{cause}", None)
-        ctx.remember(sort, cause, RemainingWrites(tuple(rest), plan.order) if rest else None)
+        ctx.remember(sort, cause, _remaining(tuple(rest), plan.order) if rest else None)
         return bool(rest)
 
     def _retry_later(self, ctx: TurnContext, cause: str) -> None:
@@ -177,6 +177,7 @@ class Reconciler:
         ctx.wake_after(cause, max(self.backoff.seconds(failures), self.backoff.wait_for_others(ctx)))
 
 
+_remaining = maker(RemainingWrites)
 OPERATION_BACKOFF = Backoff.per_cause(0.5, 122.0)
 """That of goroutinemap: 500 ms up to 2 min 2 s."""
 

@@ -18,6 +18,7 @@ from typing import Any, TypeVar
 
 import attrs
 
+from ..api.kinds.meta import maker
 from .apiserver import ApiServer, CommittedWrite, RefusedWrite, Write
 from .checkpoint import Checkpoint
 from .component import Actor, Component, Process, TurnContext
@@ -28,6 +29,7 @@ from .rules import RunningRules, rules_note
 from .runtime import Runtime
 
 Read = TypeVar("Read")
+_turn = maker(Turn)
 SPENT = frozenset({"refuse", "asked"})  # sorts of the world's notes that count what happened, even if it was refused
 
 
@@ -208,7 +210,7 @@ class Simulation(Runtime):
         """Return the record of a turn that an actor has just made."""
         outcomes = ctx.outcomes
         words = ctx.words or _words_of_first(outcomes)
-        return Turn(
+        return _turn(
             len(self.history.ends), ctx.component, ctx.actor.name, cause, start, self.log.place, self.now, words,
             tuple(outcomes), tuple(ctx.reads), ctx.events, ctx.visits, goes_on,
             not (goes_on or outcomes or ctx.events or words), calls=ctx.calls, failed=bool(ctx.failure),

@@ -7,14 +7,16 @@ model are kept in `rest`, under their manifest names.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from inspect import getattr_static, ismemberdescriptor
-from typing import Any, ClassVar, NoReturn, TypeVar
+from inspect import ismemberdescriptor
+from operator import attrgetter
+from typing import Any, ClassVar, NoReturn, ParamSpec, TypeVar
 
 import attrs
 
 from ..notebook_output import ShownAsYaml, printable
 
 Value = TypeVar("Value")
+Fields = ParamSpec("Fields")
 
 
 class Frozen(dict[str, Any]):
@@ -102,33 +104,60 @@ _copies: dict[tuple[Any, ...], CopyFunction] = {}  # by class and changed attrib
 
 
 def _copy_function(cls: type[Any], changed: frozenset[str]) -> CopyFunction:
-    """Return a function (value, changes) that copies a value of this class with these attributes changed.
-
-    The attributes are copied slot by slot, by generated code, unless making a value does more than to store them. They
-    are written into a twin of the class that allows it, which takes half as long, and then becomes the class.
-    """
-    fields = attrs.fields(cls)
-    slots = [getattr_static(cls, field.name, None) for field in fields]
-    stores_only = all(
-        field.init and field.alias == field.name and field.converter is None and field.validator is None
-        for field in fields
-    )
-    plain = stores_only and not hasattr(cls, "__attrs_post_init__") and not cls.__dictoffset__
-    if not plain or not all(map(ismemberdescriptor, slots)) or not changed <= {field.name for field in fields}:
+    """Return a function (value, changes) that copies a value of this class with these attributes changed."""
+    names = {field.name for field in attrs.fields(cls)}
+    if not _stores_only(cls) or not changed <= names:
         return lambda value, changes: attrs.evolve(value, **changes)
+    return _making(cls, "value, changes", lambda name: f"changes[{name!r}]" if name in changed else f"value.{name}")
+
+
+def maker(cls: Callable[Fields, Value]) -> Callable[Fields, Value]:
+    """Return a function that makes values of a frozen class as calling the class does, in a third of the time.
+
+    It is for the few classes of which every turn makes values; they only store what they are given.
+    """
+    assert isinstance(cls, type)
+    assert _stores_only(cls)
+    fields = attrs.fields(cls)
+    known = [field.name if field.default is attrs.NOTHING else f"{field.name}=_defaults.{field.name}.default"
+             for field in fields]  # fmt: skip
+    return _making(cls, ", ".join([*["*"][: fields[0].kw_only], *known]), str)
+
+
+def _stores_only(cls: type[Any]) -> bool:
+    """Return whether making a value of a class does no more than to store its attributes in slots."""
+    return not hasattr(cls, "__attrs_post_init__") and not cls.__dictoffset__ and all(
+        field.init and field.alias == field.name and field.converter is None and field.validator is None
+        and ismemberdescriptor(getattr(cls, field.name, None)) for field in attrs.fields(cls)
+    )
+
+
+def _making(cls: type[Any], parameters: str, expression: Callable[[str], str]) -> Callable[..., Any]:
+    """Return generated code that makes a value of a class, each attribute by the expression of its name.
+
+    They are written into a twin of the class that allows it, which takes half as long, and then becomes the class.
+    """
     writes = {"__setattr__": object.__setattr__, "__delattr__": object.__delattr__}
     twin = type(cls.__name__, (cls,), {"__slots__": (), **writes})
-    lines = ["def copy(value, changes):", "    made = new(twin)"]
-    for field in fields:
-        value = f"changes[{field.name!r}]" if field.name in changed else f"value.{field.name}"
-        lines.append(f"    made.{field.name} = {value}")
-    if getattr_static(cls, "_attrs_cached_hash", None) is not None:
-        lines.append("    made._attrs_cached_hash = None")
-    lines += ["    made.__class__ = cls", "    return made"]
-    names: dict[str, Any] = {"cls": cls, "new": object.__new__, "twin": twin}
+    lines = [f"def make({parameters}):", "    _made = _new(_twin)"]
+    lines += [f"    _made.{field.name} = {expression(field.name)}" for field in attrs.fields(cls)]
+    if hasattr(cls, "_attrs_cached_hash"):
+        lines.append("    _made._attrs_cached_hash = None")
+    lines += ["    _made.__class__ = _cls", "    return _made"]
+    names: dict[str, Any] = {"_cls": cls, "_new": object.__new__, "_twin": twin, "_defaults": attrs.fields(cls)}
     exec("\n".join(lines), names)  # noqa: S102 - as attrs makes its methods
-    copy: CopyFunction = names["copy"]
-    return copy
+    make: Callable[..., Any] = names["make"]
+    return make
+
+
+def _equality(cls: type[Any]) -> Callable[[Any, object], bool]:
+    """Return `__eq__` that does not look into what both values share: most parts of an object that has changed."""
+    parts = attrgetter(*(field.name for field in attrs.fields(cls) if field.eq))
+
+    def equal(self: Any, other: object) -> bool:
+        return parts(self) == parts(other) if other.__class__ is self.__class__ else NotImplemented
+
+    return equal
 
 
 # Fields that hold a time of the simulated clock: the state digest asks only whether they are set, since states that
@@ -228,6 +257,8 @@ class ApiObject(ShownAsYaml, ManifestPart):
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         cls.kind = cls.__name__
+        if "__attrs_attrs__" in vars(cls):
+            cls.__eq__ = _equality(cls)  # type: ignore[method-assign]
 
     def _repr_pretty_(self, printer: Any, cycle: object) -> None:
         """Show the manifest in a notebook, and in a list kind and name."""

@@ -38,6 +38,7 @@ from .scheduling_queue import (
     move_entry,
     move_pods_on_event,
     pod_key_of_entry,
+    queue_entry,
     queue_of,
     remove_from_queue,
     requeue,
@@ -197,7 +198,7 @@ class SchedulingPass:
     def _reserve(self, ctx: TurnContext, name: str, pod: Pod, node: str, found: FoundVolumes) -> None:
         """Call Reserve of the flow and say what it has assumed."""
         entry: QueueEntry = ctx.note(QUEUE, name)
-        binding = QueueEntry(BINDING, entry.priority, entry.order, entry.failures, entry.rejected_by)
+        binding = queue_entry(BINDING, entry.priority, entry.order, entry.failures, entry.rejected_by)
         move_entry(ctx, name, QueueEvent.NODE_RESERVED, binding)
         words = self.flow.reserve(ctx, name, pod, node, found)
         ctx.describe(f"{ctx.words} {words}" if ctx.words else words)

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import attrs
 
-from ...api.kinds.meta import evolve
+from ...api.kinds.meta import evolve, maker
 from ...api.kinds.pod import Pod
 from ...world.component import TurnContext
 from ...world.digest import DIGEST_RANK, DIGEST_WAIT
@@ -204,6 +204,7 @@ class SchedulingQueue:
     __hash__ = None  # type: ignore[assignment]
 
 
+queue_entry = maker(QueueEntry)
 PASS = "scheduling pass"  # noqa: S105 - the name of the actor
 CYCLE = "cycle"  # the kind of note that a pass of two turns leaves after the first
 LEFTOVER_TIMEOUT = 300.0  # seconds after which an unschedulable pod is retried without any event
@@ -242,7 +243,7 @@ def requeue(ctx: TurnContext, name: str, event: QueueEvent, part: str, *, reject
     failures = min(entry.failures + 1, MAX_FAILURES)
     until = end_of_backoff(ctx.now, failures)
     error = part == BACKOFF
-    move_entry(ctx, name, event, QueueEntry(part, entry.priority, ctx.place, failures, rejected_by, until, error))
+    move_entry(ctx, name, event, queue_entry(part, entry.priority, ctx.place, failures, rejected_by, until, error))
     if error:
         ctx.wake_after(name, until - ctx.now, actor=PASS)
     elif timeout is not None:
@@ -274,7 +275,7 @@ def sync_entry(ctx: TurnContext, key: Key, old: Pod | None, new: Pod | None) -> 
     replaced = old is not None and old.metadata.uid != new.metadata.uid
     if entry is None or (replaced and entry.part != BINDING):
         event = QueueEvent.POD_ADDED if entry is None else QueueEvent.POD_REPLACED
-        move_entry(ctx, name, event, QueueEntry(GATED if gated else ACTIVE, new.spec.priority or 0, ctx.place))
+        move_entry(ctx, name, event, queue_entry(GATED if gated else ACTIVE, new.spec.priority or 0, ctx.place))
     elif entry.part == GATED and not gated:
         move_entry(ctx, name, QueueEvent.GATES_REMOVED, evolve(entry, part=ACTIVE, order=ctx.place))
 
