@@ -363,7 +363,7 @@ QUESTIONS: tuple[tuple[str, Question, float], ...] = (  # in this order: the fir
     ("why one is", lambda c, pod: repr(c.why(pod)), 1),
     ("its fixes", lambda c, pod: repr(c.fix(pod)), 5),
     ("a fork", lambda c, _: c.fork(), 0.1),
-    ("the panel", lambda c, _: c.lab(), 3),
+    ("the panel", lambda c, _: c.lab().close(), 3),
     ("the cluster in a line", lambda c, _: repr(c), 1),
     ("its pods", lambda c, _: repr(c.get("pods", "team-0")), 1),
     ("a node described", lambda c, _: repr(describe(c, "node/node-00001")), 1),
