@@ -81,12 +81,11 @@ class Search:
         sim: the world to start from; the search changes forks of it.
         question: what is asked of every state.
         executor: expands the states of large levels; None: here, one after the other.
-        remember: whether transitions are remembered (see `turn_memory.py`).
     """
 
-    def __init__(self, sim: Simulation, question: Question, executor: AnyExecutor | None = None, *,
-                 remember: bool = True) -> None:
-        self.sim, self.question, self.remember = sim, question, remember
+    def __init__(self, sim: Simulation, question: Question, executor: AnyExecutor | None = None) -> None:
+        self.sim, self.question = sim, question
+        self.remember = True
         self.ended = ""
         self.bytes_per_state = 0
         self._workers = Workers(executor) if executor is not None else None
@@ -96,7 +95,6 @@ class Search:
         self.graph = StateGraph()
         self.transitions = 0
         self.outcomes: Counter[tuple[str, bool]] = Counter()
-        self.exhausted = False
         self.violation = ""
         self.trace: tuple[Transition, ...] = ()
         self._next: list[tuple[int, Waiting]] = []

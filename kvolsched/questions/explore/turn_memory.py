@@ -74,7 +74,6 @@ class TurnMemory:
         self.others: dict[tuple[Any, ...], dict[tuple[int, Local], Local]] = {}
         self.enabled: dict[tuple[int, Local, Outside], tuple[Transition, ...]] = {}
         self.kept: dict[Local, Local] = {}
-        self._size = 0
 
     def key(self, state: StateParts, transition: Transition, struck: int) -> tuple[Any, ...] | None:
         """Return what a transition's effect depends on; None if it is not remembered."""
@@ -134,14 +133,12 @@ class TurnMemory:
         if same and any(local != before.locals[number] for number, local in enumerate(after.locals) if number != actor):
             self.open = False
             return
-        if self._size > MAX_REMEMBERED:
+        if len(self.effects) > MAX_REMEMBERED:
             self.effects.clear()
             self.others.clear()
             self.enabled.clear()
             self.kept.clear()
-            self._size = 0
         self.effects[key] = effect
-        self._size += 1
         if not same:
             where = (before.objects, before.outside, after.objects, after.outside)
             others = self.others.setdefault(where, {})

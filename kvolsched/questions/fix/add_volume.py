@@ -31,25 +31,25 @@ IN_TREE = "kubernetes.io/"
 
 
 def add_volume(
-    claim: PersistentVolumeClaim, trial: TrialCluster, node: Node | None, *, name: str = "", bind: bool = False
+    claim: PersistentVolumeClaim, trial: TrialCluster, node: Node | None, *, name: str = ""
 ) -> Iterator[Edit]:
     """Add a volume that the claim asks for, reachable from the given node, else from every node.
 
     Args:
         claim: its size, access modes, mode and class are the volume's.
         trial: the cluster that is changed.
-        node: the node that reaches the volume; None for all.
+        node: the node that reaches the volume; None for all: the claim is then expected to be bound to the volume, and
+            reserves it if it names it.
         name: the volume's name; by default the one that the claim names, or one made of the claim's name.
-        bind: the claim is expected to be bound to the volume, which is reserved for it if it names that.
     """
     named = bool(name or claim.spec.volume_name)
     name = name or claim.spec.volume_name or f"{claim.metadata.name}-more"
     if trial.get("PersistentVolume", name) is not None:
         return
-    if not bind and not trial.is_stored(claim):
+    if node is not None and not trial.is_stored(claim):
         return  # the same volume for the claim that this one replaces says as much with fewer edits
     driver = _driver_of(claim, trial)
-    labels = topology_labels(node, driver, trial) if node is not None and not bind else {}
+    labels = topology_labels(node, driver, trial) if node is not None else {}
     affinity = None
     if labels:
         parts = tuple(Requirement(key=key, operator="In", values=(value,)) for key, value in sorted(labels.items()))
@@ -59,7 +59,7 @@ def add_volume(
     source, note = _source(name, driver, on_one_node=affinity is not None, anywhere=apart and affinity is None)
     selector = claim.spec.selector
     size = claim.spec.resources.requests.get("storage", "1Gi")
-    ref = volumes.claim_ref_of(claim) if bind and named else None
+    ref = volumes.claim_ref_of(claim) if node is None and named else None
     if ref is not None:  # a claim that is bound already would be Lost for a volume that lacks its uid
         ref = attrs.evolve(ref, uid=ref.uid if volumes.is_bound(claim) else "", resource_version=0)
     volume = PersistentVolume(
@@ -80,7 +80,7 @@ def add_volume(
     where = f" that {node.metadata.name} reaches" if affinity is not None and node is not None else ""
     words = f"Add a volume {name} of {size}{where} for claim {claim.metadata.name}"
     expected = [ObjectChange(volume, available)]
-    if bind:
+    if node is None:
         reserved, bound = bound_to_each_other(claim, available)
         expected = [attrs.evolve(reserved, old=volume), bound]
     of_class = volumes.class_of_claim(claim)

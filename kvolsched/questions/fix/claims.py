@@ -129,11 +129,11 @@ def mend_rejection_before_filtering(trial: TrialCluster) -> Iterator[Edit]:
                 yield from _create_class(claim, trial)
                 continue
             yield from (marking := list(_mark_default_class(claim, trial)))
-            yield from () if marking else add_volume(claim, trial, None, bind=True)
+            yield from () if marking else add_volume(claim, trial, None)
             yield from replace_claim.replace_with_delayed_class(claim, trial)
             yield from _create_class(claim, trial)
         elif claim.spec.volume_name and trial.get("PersistentVolume", claim.spec.volume_name) is None:
-            yield from add_volume(claim, trial, None, name=claim.spec.volume_name, bind=True)
+            yield from add_volume(claim, trial, None, name=claim.spec.volume_name)
         yield from replace_claim.replace_with_existing_class(claim, trial)
     yield from replace_claim.create_ephemeral_claims(trial)
     yield from replace_claim.replace_all_claims(trial)

@@ -238,7 +238,7 @@ def create_missing_claim(name: str, trial: TrialCluster) -> Iterator[Edit]:
         note = "set size and access modes as you need them"
         yield Edit(words, CLAIM_COST, (ObjectChange(None, claim),), "create claim", note=note, letter=letter, data=data)
     claim = _minimal_claim(name, namespace, "")
-    for more in add_volume(claim, trial, None, bind=True) if not delayed_classes(trial) else ():
+    for more in add_volume(claim, trial, None) if not delayed_classes(trial) else ():
         words = f"Create the claim {name} of 1Gi and a volume for it"
         changes = (ObjectChange(None, claim), *more.changes)
         yield Edit(words, CLAIM_COST + VOLUME_COST, changes, more.kind, more.expected, more.note, more.letter)

@@ -289,9 +289,7 @@ def _clauses(answer: Why, groups: Sequence[AlikeNodes], heads: Mapping[str, Plug
 def _notes(answer: Why, edit: str) -> Iterator[NoteRow]:
     if edit:
         yield NoteRow("★", "Nearest edit:", f"{edit} (`c.fix` tries it and others)")
-    details = [detail for demand in answer.demands for detail in demand.details]
-    if answer.demands and answer.demands[0].sort == "before filtering":
-        details = details[1:]
+    details = [detail for demand in answer.demands for detail in demand.details[demand.sort == "before filtering":]]
     told = ""
     for detail in details[:MAX_DETAILS]:
         yield NoteRow("·", f"{detail.head}:" if detail.head and detail.head != told else "", detail.words)

@@ -108,8 +108,8 @@ def _words(group: VerdictGroup) -> tuple[str, str]:
     if role == "ok":
         best = max(group.nodes, key=lambda node: node.score)
         return f"{nodes} fit{'s' * (count == 1)}", f"best: {best.name}" if best.score >= 0 else ""
-    reasons = Counter(reason(node) for node in group.nodes if node.reason)
-    told = reasons.most_common(1)[0][0] if reasons else ""
+    reasons = Counter(map(reason, group.nodes))
+    told = reasons.most_common(1)[0][0]
     more = f" +{len(reasons) - 1} more" if len(reasons) > 1 else ""
     return f"{nodes}: {words}", told + more
 
