@@ -1,13 +1,16 @@
 """The one-line mutants of a module: what a slip of the hand would leave of a line that decides what a reader sees.
 
 A mutant is the module's tree with one node replaced. Nothing is mutated that no reader sees: docstrings, annotations,
-imports, decorators, what only a type checker reads. Of a module of rules nor is what cannot change what is decided:
+imports, decorators, what only a type checker reads, what a trait says of itself, which nothing shows; nor are the
+arguments of a smallest or greatest swapped, which is the same value. Of a module that draws nor are places, radii and
+sizes in px, which are style, and the keys by which the parts of a picture are told apart (`4:pod/web-0`): their first
+digit is what is drawn first, the rest only differs. Of a module of rules nor is what cannot change what is decided:
 
 - words: sentences, what is told of a verdict or of a field that is not read, what a dial or a hint says of itself, what
   a set of rules is called (readings and recordings have these);
 - aliases of types, and asserts: one that holds is a note to the type checker;
-- the arguments of a smallest or greatest swapped, how much work is counted, or spared since it would do nothing or say
-  the same, and the numbers by which inputs or reasons are told apart;
+- how much work is counted, or spared since it would do nothing or say the same, and the numbers by which inputs or
+  reasons are told apart;
 - which values of a dial or a setting are refused;
 - names by which a component finds its own notes, views, causes and routines: who writes them is who reads them;
 - the namespace that stands in where there is none: every stored object has one;
@@ -16,6 +19,7 @@ imports, decorators, what only a type checker reads. Of a module of rules nor is
 
 import ast
 import random
+import re
 
 FLIPPED = {
     ast.Lt: ast.GtE, ast.GtE: ast.Lt, ast.Gt: ast.LtE, ast.LtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
@@ -43,6 +47,8 @@ SPARES = {"concerning", "is_settled", "_is_handed_over", "_dequeue_settled", "_i
 NAMES_INSIDE = {"ANSWER", "ARRANGE", "BINDING", "CLAIMS", "ITEM", "NOT_RANKED", "OPERATIONS", "POLL", "TOPOLOGIES", "VOLUMES",
                 "WORKER"}  # fmt: skip
 LATER_KINDS, LATER_TESTS = {"CSINode", "CSIStorageCapacity", "VolumeAttachment"}, {"_stops_tracking_inline"}
+STYLE = {"radius", "size", "thick", "width", "height", "pad"}
+KEY = re.compile(r"\d:")
 COMMUTES = {"min", "max", "minimum", "maximum"}
 ALIASED = {"Callable", "tuple", "Mapping", "Sequence"}
 
@@ -88,18 +94,17 @@ def _first_line(function):
 
 
 def mutants(tree, *, draws=False, rules=False):
-    """Return the mutants of a module, by line, in a fixed order; places in px are style where a module draws.
-
-    Of a module of rules those alone that can change what is decided.
-    """
+    """Return the mutants of a module, by line, in a fixed order; of one that draws or has rules what the module says."""
     found = {}
     for node, parent in _seen(_Decisions().visit(tree) if rules else tree, None):
         if not hasattr(node, "lineno"):
             continue
         for kind, change in _changes(node, parent):
-            if rules and kind == "arguments swapped" and _name(node.func) in COMMUTES:
+            if kind == "arguments swapped" and _name(node.func) in COMMUTES:
                 continue
-            if draws and kind == "number" and (isinstance(node.value, float) or abs(node.value) > 3):
+            if draws and kind == "number" and (isinstance(node.value, float) or abs(node.value) > 3 or _is_px(parent)):
+                continue
+            if draws and kind == "string" and KEY.match(node.value):
                 continue
             found.setdefault(node.lineno, []).append(Mutant(tree, node, kind, change))
     return found
@@ -128,7 +133,7 @@ def _seen(node, parent):
         if name in NO_VALUES or (isinstance(node, ast.AnnAssign | ast.Assign) and name in ("target", "targets")):
             continue
         for child in value if isinstance(value, list) else [value]:
-            if isinstance(child, ast.AST):
+            if isinstance(child, ast.AST) and not _is_help_of_trait(child, node):
                 yield from _seen(child, node)
 
 
@@ -202,6 +207,15 @@ def _is_left_out(node):
         case ast.keyword(name):
             return name in NOT_SEEN
     return False
+
+
+def _is_help_of_trait(node, parent):
+    return isinstance(parent, ast.Call) and isinstance(node, ast.keyword) and node.arg == "help" and (
+        ast.unparse(parent.func).startswith("traitlets."))  # fmt: skip
+
+
+def _is_px(parent):
+    return isinstance(parent, ast.keyword) and parent.arg in STYLE
 
 
 def _name(function):

@@ -14,7 +14,7 @@ No file of the tree is changed: every mutant is a fork of a process that has col
 its function; one outside of functions stands in a temporary copy of the tree, which is imported anew. Only tests that run
 the mutated line are run, those first that are quick and killed before; the first failure ends a mutant, and so do 60
 seconds of processor time. A line outside of functions is run by importing it: its tests are those that run statements
-with the names that it defines.
+with the names that it defines, or the function of which it has a default.
 """
 
 import argparse
@@ -78,6 +78,7 @@ NOT_RUN = ("browser", "test_lint", "test_wheel", "test_site", "test_lessons", "t
            "bench", "corpus")  # fmt: skip
 """Tests that run elsewhere (kernels, browsers, other processes), or that see no sentence of these rooms."""
 
+CACHE = type(cache(bool))
 LIBRARIES = ("pytest", "hypothesis", "numpy", "yaml", "attrs", "altair", "ipywidgets", "IPython.display", "cloudpickle",
              "_pytest.assertion.rewrite", "nbformat", "jsonschema", "narwhals")  # fmt: skip
 WHAT_READERS_SEE = "test_shown.py"  # asked early: it sees most
@@ -280,7 +281,7 @@ class Tests:
 
     def of(self, path, line):
         """Return the tests of a line, the promising ones first."""
-        inside = self.statement(path, line)
+        inside = self.statement(path, line) or self.of_default(path, line)
         found = self.of_statement(inside) if inside else self.of_names(path, line)
         here = str(path)
         order = sorted(found, key=lambda test: (-self.killers[here, test], self.seconds[test] > 1, self.size[test]))
@@ -293,6 +294,13 @@ class Tests:
         inside = [(each.end_lineno - each.lineno, known) for each, known in self.known[path]
                   if each.lineno <= line <= each.end_lineno]
         return min(inside)[1] if inside else ""
+
+    def of_default(self, path, line):
+        """Return what the first statement of the function is known by whose default stands at a line, else ""."""
+        functions = (each for each in ast.walk(parsed(path)) if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef))
+        if not any(each.lineno <= line <= each.end_lineno for each in functions):
+            return ""
+        return min(((each.lineno, known) for each, known in self.known[path] if each.lineno > line), default=(0, ""))[1]
 
     def of_statement(self, known):
         """Return the tests that run a statement; of one that was written since, those that run its function."""
@@ -366,8 +374,10 @@ class Session:
         for each in sources() if MUTATED is DOCUMENTED else ():  # cells import them when they run
             importlib.import_module(str(each.relative_to(ROOT).with_suffix("")).replace("/", ".").removesuffix(".__init__"))
         gc.unfreeze()
-        self.functions = {}
+        self.functions, self.caches = {}, []
         for each in gc.get_objects():
+            if isinstance(each, CACHE) and is_mutated(f"/{each.__module__.replace('.', '/')}.py"):
+                self.caches.append(each)
             if isinstance(each, FunctionType) and is_mutated(each.__code__.co_filename):
                 self.functions.setdefault(_place(each.__code__), []).append(each)
         gc.freeze()
@@ -407,6 +417,8 @@ class Session:
         def work(ids):
             for each in functions:
                 each.__code__ = found
+            for each in self.caches:  # of what the functions made before they were mutated
+                each.cache_clear()
             return self.run_here(ids)
 
         return work
