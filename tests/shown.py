@@ -1,10 +1,13 @@
 """What a reader is shown, as plain lines: the words of an answer, and the words and marks of its picture row by row.
 
 Of a mark there is what a reader distinguishes: colour by its role, outline, dashes, bold type, how wide it is in
-twentieths of the picture. Places in px are left out but for their order: from top to bottom, then from left to right.
+twentieths of the picture, how large that is. Places in px are left out but for their order: from top to bottom, then
+from left to right.
+Of words in HTML there is the style that they are set in, what a click on them selects, what hovering says.
 """
 
 import re
+from functools import lru_cache
 from itertools import groupby
 from xml.etree import ElementTree as ET
 
@@ -16,17 +19,26 @@ MOST_TOLD = 15  # of one picture
 NEAR = 5  # px: marks whose middles are no further apart stand in one row
 SVG = re.compile(r"<svg.*?</svg>", re.DOTALL)
 INLINE = re.compile(r"</?(?:td|th|span|b|code)\b[^>]*>")
+LOOKS = re.compile(r'<\w+((?: [\w-]+="[^"]*")+)>')
+TOLD_OF_WORDS = ("class", "style", "data-ref", "title", "aria-label", "open")
 
 
-def shown(answer):
-    """Return the lines of an answer: what it prints, and its picture at two widths if it has one."""
-    figure = answer.figure() if hasattr(answer, "figure") and not isinstance(answer, type) else answer
+def shown(answer, drawn):
+    """Return the lines of an answer: what it prints, and its pictures."""
     lines = repr(answer).splitlines()
-    if hasattr(figure, "draw") and not isinstance(figure, PlainChart):  # whose marks are Vega-Lite's
-        drawn = [(width, picture_lines(figure.draw(width, ""))) for width in WIDTHS]
-        for width, marks in drawn:
-            lines += [f"--- {width} px, {len(marks)} rows", *marks]
+    for width, html in drawn:
+        marks = picture_lines(html)
+        lines += [f"--- {width} px, {len(marks)} rows", *marks] if width else marks
     return [line.rstrip() for line in lines]
+
+
+def pictures(answer):
+    """Return the (width, HTML) of an answer's picture at two widths; at 0 if it is what stands in a page."""
+    if hasattr(answer, "html"):
+        return [(0, answer.html)]
+    figure = answer.figure() if hasattr(answer, "figure") and not isinstance(answer, type) else answer
+    drawn = hasattr(figure, "draw") and not isinstance(figure, PlainChart)  # whose marks are Vega-Lite's
+    return [(width, figure.draw(width, "")) for width in WIDTHS] if drawn else []
 
 
 def picture_lines(html):
@@ -37,11 +49,19 @@ def picture_lines(html):
             lines += rows(part)
         else:
             words = re.sub(r"<style.*?</style>|<script.*?</script>", "", part, flags=re.DOTALL)
-            words = INLINE.sub("  ", words.replace("<wbr/>", ""))
+            words = INLINE.sub("  ", LOOKS.sub(looks, words.replace("<wbr/>", "")))
             lines += [" ".join(each.split()) for each in re.sub(r"<[^>]+>", "\n", words).splitlines() if each.strip()]
     return lines
 
 
+def looks(tag):
+    """Return an opening tag of HTML with what is seen of its attributes after it."""
+    values = dict(re.findall(r'([\w-]+)="([^"]*)"', tag[1]))
+    told = [" ".join(re.sub(r"\bk-", "", values[name]).split()) for name in TOLD_OF_WORDS if values.get(name)]
+    return f"{tag[0]}{{{', '.join(told)}}} " if told else tag[0]
+
+
+@lru_cache(64)
 def rows(svg):
     """Return the marks of a picture, a line for each row; marks that are alike and adjoin are one with their number."""
     wide = float(re.search(r'<svg[^>]* width="([\d.]+)"', svg)[1])
@@ -54,7 +74,8 @@ def rows(svg):
         lines[-1].append((x, words))
     drawn = ["  ".join(f"{words} ×{count}" if (count := len(list(same))) > 1 else words
                        for words, same in groupby(words for _, words in sorted(line))) for line in lines]
-    return [*drawn, *told(svg)]
+    high = re.search(r'<svg[^>]* height="([\d.]+)"', svg)[1]
+    return [f"<svg {wide:.0f} x {float(high):.0f}>", *drawn, *told(svg)]
 
 
 def told(svg):

@@ -11,6 +11,7 @@ from click.testing import CliRunner
 from kvolsched import make
 from kvolsched.cli import main
 from kvolsched.cli.output import EXIT_CODES, HELP_WIDTH
+from kvolsched.measure.conform.agreement import Agreement
 
 ROOT = Path(__file__).parent.parent.parent
 COMMANDS = sorted(main.commands)
@@ -112,6 +113,19 @@ def test_one_table_says_what_exit_codes_mean():
 def test_a_finding_is_1_and_a_wrong_input_2(words, code):
     """What a command looks for ends it with 1; a word, name or file that cannot be with 2; neither has a traceback."""
     assert code == call(*shlex.split(words))[0]
+
+
+@pytest.mark.parametrize("flags", [(), ("--json",)])
+@pytest.mark.parametrize("interrupted", [True, False])
+def test_a_comparison_that_was_interrupted_does_not_pass_for_all(flags, interrupted, monkeypatch):
+    """Ctrl-C ends `conform` with 130 and what was compared, and says in either form that this is not all."""
+    found = Agreement(counts={"fit": {"nodes": [1, 1]}}, interrupted=interrupted)
+    monkeypatch.setattr("kvolsched.measure.conform.conform", lambda *_, **__: found)
+    told = {(): f"{found}\n", ("--json",): '{"fit": {"nodes": {"agree": 1, "of": 1}}}\n'
+            + "interrupted: not all cases were compared\n" * interrupted}[flags]  # fmt: skip
+
+    assert (130 if interrupted else 0, told) == call("conform", "tests", *flags)
+    assert interrupted == ("interrupted" in told)
 
 
 def test_files_without_an_object_are_named(tmp_path):

@@ -1,5 +1,7 @@
 """Laws of new names: made of parts, all different, valid, in their order; numbers compare alike, ordinals stay."""
 
+from ipaddress import ip_network
+
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
@@ -35,6 +37,23 @@ def test_no_two_texts_become_one(texts):
     """Whatever stands in a dump: different texts stay different, and equal ones equal."""
     assert len(texts) == len(set(replaced(*texts)))
     assert replaced(*texts) == replaced(*texts)
+
+
+def test_what_stands_between_slashes_is_replaced_as_alone():
+    """A part of a path that is an address, a number, a word that stays or a name is the same thing as it is alone."""
+    parts = ["web", "10.0.0.1", "007", "fd00::1", "true", "hugepages-2Mi", "9" * 19]
+    *new, path = replaced(*parts, "/".join(parts))
+    assert ("/".join(new), ["true", "hugepages-2Mi"]) == (path, [each for each in new if each in parts])
+
+
+def test_networks_keep_their_size_and_stay_apart():
+    """A network becomes another one of its size, however large it is and whatever others there are; that of all stays."""
+    texts = ["10.1.0.0/16", "10.2.0.0/16", "192.168.0.0/24", "128.0.0.0/1", "0.0.0.0/1", "64.0.0.0/2", "::/0", "0.0.0.0/0", "fd12::/64", "8000::/1"]
+    found = replaced(*texts)
+    old, new = ([ip_network(text) for text in each] for each in (texts, found))
+    assert [(each.version, each.prefixlen) for each in old] == [(each.version, each.prefixlen) for each in new]
+    assert (len(texts), ["::/0", "0.0.0.0/0"]) == (len(set(found)), found[6:8])
+    assert [True] * 3 == [each.subnet_of(ip_network("10.0.0.0/8")) for each in new[:3]]
 
 
 @given(st.from_regex(r"[a-z0-9]([-a-z0-9.]{0,120}[a-z0-9])?", fullmatch=True), st.from_regex(r"([A-Za-z0-9][-A-Za-z0-9_.]{0,61})?[A-Za-z0-9]", fullmatch=True))

@@ -204,6 +204,20 @@ def test_a_preference_over_another_label_does_not_hide_a_larger_max_skew():
     assert f"Set maxSkew: 2 for {ZONE_LABEL} instead of 1" in [found.words for found in cluster.fix("second")]
 
 
+@pytest.mark.parametrize(("limit", "counted", "offered"), [
+    (1, 1, True), (1, 2, False), (2, 1, False), (3, 5, True), (3, 6, False)])
+def test_max_skew_is_raised_to_what_is_needed_and_at_most_doubled(limit, counted, offered):
+    """A constraint that would have to be more than twice as wide is rather made soft; one that holds is left alone."""
+    web = partial(make.pod, labels={"app": "web"})
+    waits = web("web", cpu="500m", topologySpreadConstraints=[make.spread(app="web") | {"maxSkew": limit}])
+    cluster = Cluster.from_manifests([make.node("a1", "a"), make.node("b1", "b", cpu="100m"), waits,
+                                      *(web(f"w{number}", running_on="a1", cpu="10m") for number in range(counted))])  # fmt: skip
+    words = f"Set maxSkew: {counted + 1} for {ZONE_LABEL} instead of {limit}"
+
+    assert offered == (words in [found.words for found in cluster.fix("web")])
+    assert 1 >= sum("raise maxSkew" in found.kinds for found in cluster.fix("web"))
+
+
 def found_for(manifests):
     """Return what the search finds for the pod web."""
     cluster = Cluster.from_manifests(manifests)

@@ -5,8 +5,11 @@ from pathlib import Path
 import pytest
 
 from kvolsched import Cluster, incident, make
+from kvolsched.make import pod, required, spread
 from kvolsched.questions.fix.harm import Harm, harm, lies
 
+TERM = {"requiredDuringSchedulingIgnoredDuringExecution": [
+    {"labelSelector": {"matchLabels": {"app": "db"}}, "topologyKey": "kubernetes.io/hostname"}]}  # fmt: skip
 POSTED = Path(__file__).parent / "posted"
 
 
@@ -71,3 +74,21 @@ def test_a_label_that_is_overwritten_says_what_is_not_so(command, lie):
     cluster.kubectl(command)
 
     assert lie == tuple(lies(before, cluster.world.log.objects))
+
+
+@pytest.mark.parametrize(("more", "promise"), [
+    ({"affinity": {"podAffinity": TERM}}, "no longer requires its pod affinity over kubernetes.io/hostname"),
+    ({"affinity": {"podAntiAffinity": TERM}}, "no longer requires its pod anti affinity over kubernetes.io/hostname"),
+    ({"affinity": required({"disk": ["ssd"]})}, "no longer requires its node affinity"),
+    ({"nodeSelector": {"disk": "ssd"}}, "no longer selects nodes by disk"),
+    ({"topologySpreadConstraints": [spread(app="web")]}, "no longer requires maxSkew 1 over topology.kubernetes.io/zone"),
+    ({"topologySpreadConstraints": [spread(app="web", soft=True)]}, ""),
+    ({"containers": [{"name": "app", "image": "app", "ports": [{"containerPort": 80, "hostPort": 80}]}]},
+     "no longer listens on port 80 of its nodes: who calls it needs a Service"),
+])  # fmt: skip
+def test_every_demand_that_a_pod_gives_up_is_told(more, promise):
+    """A pod without one of its terms, selectors, hard constraints or ports holds less; without a wish it does not."""
+    before, after = (dict(Cluster.from_manifests([pod("web") | {"spec": pod("web")["spec"] | part}]).world.log.objects)
+                     for part in (more, {}))  # fmt: skip
+
+    assert ((f"Pod web {promise}",) if promise else ()) == harm(before, after, before).promises

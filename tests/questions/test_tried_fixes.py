@@ -34,6 +34,21 @@ def test_a_tried_fix_says_where_the_pod_runs_and_that_nobody_else_waits():
     assert "every other pod is where it would be without the fix" in repr(tried)
 
 
+def test_who_waits_for_something_else_does_not_take_over_the_lack():
+    """A pod that is made anew and now lacks another thing waits, and is not said to lack what the first one lacked."""
+    cluster = Cluster.from_manifests([
+        make.node("n1", "a", labels={"disk": "ssd"}, cpu="1"), make.deployment("other", nodeSelector={"disk": "ssd"})])
+    cluster.run(steps=60)
+    cluster.label("node/n1", "disk-")
+    cluster.apply(make.pod("large", cpu="950m"))
+    cluster.run(steps=60)
+    other = next(pod for pod in cluster.objects("pods") if pod.spec.node_name)
+    tried = cluster.fix("large")[0].asked.try_changes((ObjectChange(other, None),), "Move it away")
+
+    assert (1, ()) == (len(tried.waits_now), tried.lack_moves_to)
+    assert f"default/large gets a node, but {tried.waits_now[0].name} waits now" == tried.headline
+
+
 def test_an_edit_that_only_moves_the_lack_says_so():
     """Deleting a pod of the StatefulSet frees its slot, and the pod that is made in its place lacks that slot."""
     cluster = Cluster.from_manifests(DUMPS / "storage.yaml.gz")

@@ -40,4 +40,4 @@ def faults(html):
     ]  # fmt: skip
 
 
-UNSTYLED = {"k-b", "k-differs", "k-live"}
+UNSTYLED = {"k-b", "k-differs", "k-half", "k-live", "k-one", "k-track"}

@@ -1,6 +1,7 @@
 """Where the words of a picture stand, by the width table: which leave the picture or their card, and which meet."""
 
 import re
+from functools import lru_cache
 from itertools import combinations
 from xml.etree import ElementTree as ET
 
@@ -8,6 +9,7 @@ from kvolsched.views.drawing import text
 from kvolsched.views.drawing.theme import resolve
 
 MONOSPACE = 0.605  # advance width of a letter, as a share of its size
+ROW = 8.5  # px by which a row that is clicked may be wider than its picture
 SLACK = 1.0  # px by which the boxes of two texts may touch
 
 
@@ -70,9 +72,32 @@ def meeting(texts):
 
 
 def misplaced(html):
-    """Return what is wrong with the words of pictures: those that leave them or their card, and pairs that meet."""
-    found = []
-    for svg in re.findall(r"<svg.*?</svg>", html, re.DOTALL):
-        texts, loose = boxes(resolve(svg))
-        found += [*meeting(texts), *loose]
-    return found
+    """Return what is wrong with the pictures of a page: words and marks that leave them or their card, words that meet."""
+    return [fault for svg in re.findall(r"<svg.*?</svg>", html, re.DOTALL) for fault in _misplaced(svg)]
+
+
+@lru_cache(64)
+def _misplaced(svg):
+    drawn = resolve(svg)
+    texts, loose = boxes(drawn)
+    return [*meeting(texts), *loose, *outside(ET.fromstring(drawn))]  # noqa: S314 - our own string
+
+
+def outside(picture):
+    """Yield the words above or below a picture, and its marks beyond it: a row that is clicked may be wider."""
+    wide, high = float(picture.get("width")), float(picture.get("height"))
+    todo = [(picture, 0.0, 0.0)]
+    while todo:
+        mark, x, y = todo.pop()
+        moved = re.match(r"translate\(([-\d.]+)[ ,]+([-\d.]+)\)", mark.get("transform", ""))
+        x, y = (x + float(moved[1]), y + float(moved[2])) if moved else (x, y)
+        left, top, w, h, cx, cy, r, size = (
+            float((mark.get(name) or "0").split()[0])
+            for name in ("x", "y", "width", "height", "cx", "cy", "r", "font-size"))  # fmt: skip
+        kind = mark.tag.rpartition("}")[2]
+        box = {"text": (x, y + top - 0.72 * size, x, y + top + 0.2 * size), "rect": (x + left, y + top, x + left + w, y + top + h),
+               "circle": (x + cx - r, y + cy - r, x + cx + r, y + cy + r)}.get(kind, (0, 0, 0, 0))  # fmt: skip
+        if w < 0 or h < 0 or box[0] < -ROW or box[1] < -SLACK or box[2] > wide + ROW or box[3] > high + SLACK:
+            yield kind, box, "".join(mark.itertext())
+        if "(" not in mark.get("transform", "").replace("translate(", ""):
+            todo += [(each, x, y) for each in mark]

@@ -42,6 +42,13 @@ def test_a_page_has_every_tab(page):
     assert names == re.findall(r'data-tab="(\w+)"', text)
 
 
+def test_a_page_is_called_as_its_scenario(page):
+    """The title of the tab is the scenario's name; without one it is ours."""
+    lab, text = page
+    assert f"<title>{lab.frame.head.scenario}</title>" in text
+    assert ("<title>a&amp;b</title>" in export._page("a&b", [], [], 700), "<title>kvolsched</title>" in export._page("", [], [], 700)) == (True, True)
+
+
 def test_a_page_needs_no_network(page):
     """No address but the namespaces of SVG stands in the page."""
     _, text = page

@@ -505,3 +505,12 @@ def test_the_minimum_is_told_with_who_sets_it(ledger, minimum):
 def test_the_title_asks_what_the_ledger_answers(ledger, title):
     """May it land, who holds it back, where should it go, where would it land: by constraint, answer and place."""
     assert title == skew_rows.title(ledger)
+
+
+@pytest.mark.parametrize(("count", "room", "told"), [
+    (1, 200, "node-1"), (4, 200, "node-1, node-2, node-3, node-4"), (5, 201, "node-1, node-2, node-3, node-4, … 1 more"),
+    (5, 160, "node-1, node-2, … 3 more"), (5, 170, "node-1, node-2, node-3, … 2 more"), (9, 90, "node-1, … 8 more"), (0, 90, ""),
+])  # fmt: skip
+def test_as_many_names_stand_as_fit(count, room, told):
+    """Up to four names as far as there is room for them, at least one, and how many more there are."""
+    assert told == ledger_parts.with_more([f"node-{number + 1}" for number in range(count)], room, 10.5)

@@ -9,8 +9,9 @@ from attrs import evolve
 
 import kvolsched
 from kvolsched.views import frame as f
+from kvolsched.views.drawing import svg, text
 from kvolsched.views.fill import frame_of
-from kvolsched.views.pictures import cluster_map, states
+from kvolsched.views.pictures import cluster_map, map_pods, states
 
 from . import frames
 
@@ -277,3 +278,27 @@ def test_the_taint_of_a_cordon_is_said_once():
     row = evolve(frames.zonal(5).nodes[0], unschedulable=True,
                  taints=("node.kubernetes.io/unschedulable:NoSchedule", "gpu=yes:NoSchedule"))
     assert "cordoned, taint gpu=yes:NoSchedule" == states.node_facts(row)
+
+
+@pytest.mark.parametrize(("radius", "there", "back"), [
+    (3, "M0 0L7 0Q10 0 10 2L10 2Q10 4 13 4L20 4", "M20 4L13 4Q10 4 10 2L10 2Q10 0 7 0L0 0"),
+    (9, "M0 0L5 0Q10 0 10 2L10 2Q10 4 15 4L20 4", "M20 4L15 4Q10 4 10 2L10 2Q10 0 5 0L0 0"),
+    (0, "M0 0L10 0Q10 0 10 0L10 4Q10 4 10 4L20 4", "M20 4L10 4Q10 4 10 4L10 0Q10 0 10 0L0 0"),
+])  # fmt: skip
+def test_a_rounded_corner_takes_at_most_half_of_a_side(radius, there, back):
+    """The corners of a link's way begin and end within its sides, however short these are, in either direction."""
+    way = [(0, 0), (10, 0), (10, 4), (20, 4)]
+
+    assert (there, back) == (svg.rounded(way, radius), svg.rounded(way[::-1], radius))
+
+
+@pytest.mark.parametrize("room", range(90, 300, 15))
+def test_words_beside_a_pod_keep_a_third_of_its_line(room):
+    """A long name and long words share a line two to one; short words leave their room to the name."""
+    name, words = map_pods._shared("n" * 63, "w" * 63, room, 11)
+    longer, short = map_pods._shared("n" * 63, "wait", room, 11)
+    wide = text.width(name, 11, bold=True)
+
+    assert (True, True) == (room * 2 / 3 - 18 < wide <= room * 2 / 3, text.width(words, 10) <= room - wide)
+    assert (short, text.width(words, 10) > room / 3 - 14) == ("wait", True)
+    assert room - text.width("wait", 10) - 18 < text.width(longer, 11, bold=True)

@@ -102,6 +102,15 @@ def test_both_are_stepped_together(lab):
     assert places(lab) == (8, 9)
 
 
+def test_one_that_is_steps_behind_comes_along():
+    """A cluster that has made no step is brought to the step that the first one makes, also over several steps."""
+    cluster = scenario("zonal-example")
+    cluster.run(steps=4)
+    lab = cluster.lab(beside=scenario("zonal-example", "upstream"))
+    lab.do("step")
+    assert places(lab) == (5, 5)
+
+
 def test_before_the_fork_both_are_alike(lab):
     """No mark, and the table says so."""
     lab.do("goto", step=4)
