@@ -43,15 +43,25 @@ def test_an_error_of_the_reader_is_raised(capsys):
 @pytest.mark.parametrize(("wrong", "words"), [
     (lambda c: c.apply({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "A"}}), "metadata.name"),
     (lambda c: c.scale("deploy/wbe", 2), "deploy"),
+    (lambda c: c.where("region=east & slots>10"), "cannot be read"),
+    (lambda c: c.whatif(**{"deploy/web:spec.replica": [2]}), 'did you mean "replicas"'),
 ])
 def test_what_the_package_refuses_is_not_yet(capsys, wrong, words):
-    """A manifest that the API server refuses, or a name that does not exist, is told in its own words."""
+    """A manifest that the API server refuses, a text that cannot be read, or a name that does not exist, is told in its own words."""
     with kvolsched.attempt("count them"):
         wrong(kvolsched.scenario("zones"))
 
     said = capsys.readouterr().out
     assert said.startswith("not yet: ")
     assert words in said
+
+
+def test_a_value_that_the_readers_own_code_refuses_is_raised(capsys):
+    """An error of the reader's own function keeps its traceback, also where the package has called it."""
+    with pytest.raises(ValueError, match="invalid literal"), kvolsched.attempt("count them"):
+        kvolsched.scenario("zones").run(lambda _: int("many"))
+
+    assert capsys.readouterr().out == ""
 
 
 def test_an_interrupt_is_raised():
