@@ -39,6 +39,7 @@ def late(self, message, handle=ipywidgets.Widget._handle_msg):
 ipywidgets.Widget._handle_msg = late
 """
 FAILED = pytest.StashKey()  # of a test: when it failed
+ANYWAY = 'Dropping "fit-y"'  # Vega-Lite warns of each chart that is as wide as its place and has a row for each name
 LOCAL = {"localhost", "127.0.0.1", "::1", None}
 CHROMIUM_OPTIONS = [
     "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run", "--disable-quic",
@@ -112,15 +113,21 @@ class LabPage:
 
     page: object  # playwright's Page
     path: str  # of the notebook, below the server's root
-    errors: list = field(default_factory=list)  # console errors and uncaught exceptions
+    errors: list = field(default_factory=list)  # of the console, warnings of our scripts and charts, uncaught exceptions
     requests: list = field(default_factory=list)  # every address outside this machine
 
     def watch(self):
         """Hear the page's complaints and requests from now on."""
-        self.page.on("console", lambda said: said.type == "error" and self.errors.append(said.text))
+        self.page.on("console", self._said)
         self.page.on("pageerror", lambda error: self.errors.append(str(error)))
         self.page.on("request", lambda request: self._asked(request.url))
         self.page.on("websocket", lambda socket: self._asked(socket.url))
+
+    def _said(self, said):
+        """Note an error, and a warning of what we have loaded (the scripts of widgets are blobs) or of Vega."""
+        ours = said.location["url"].startswith("blob:") or said.text.startswith("WARN ")
+        if said.type == "error" or (said.type == "warning" and ours and ANYWAY not in said.text):
+            self.errors.append(said.text)
 
     def _asked(self, url):
         parts = urlsplit(url)

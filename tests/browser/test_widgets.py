@@ -3,6 +3,8 @@
 import pytest
 from nbformat import v4, write
 
+from test_pages import CELL, DOCS
+
 from .conftest import ARTEFACTS, VIEW, open_notebook
 from .test_panel import ASK
 
@@ -57,6 +59,10 @@ BARS = """() => [...document.querySelectorAll('.k-chart')].map(host => Object.fr
     /(?:domain|node): ([^;]*)/.exec(bar.getAttribute('aria-label'))?.[1],
     [/counted: (\\d+)/.exec(bar.getAttribute('aria-label'))?.[1], bar.getAttribute('opacity') ?? '1']])))"""
 
+# Of the chart of one's own on docs/dashboard.md the pods and the opacity of every zone's bar.
+OWN = """() => Object.fromEntries([...[...document.querySelectorAll('.k-chart')].at(-1).shadowRoot
+  .querySelectorAll('path[aria-roledescription=bar]')].map(bar => [/domain: ([^;]*)/.exec(bar.getAttribute('aria-label'))[1],
+    [+/pods: (\\d+)/.exec(bar.getAttribute('aria-label'))[1], +(bar.getAttribute('opacity') ?? 1)]]))"""
 WIDER = "host => host.shadowRoot.querySelector('svg').getBoundingClientRect().width - host.getBoundingClientRect().width"
 
 
@@ -160,4 +166,17 @@ def test_charts_follow_select_and_fit(lab_page, tmp_path):
         for place, name in enumerate(("parts", "tabs")):
             page.locator(".jp-OutputArea").nth(place).screenshot(path=ARTEFACTS / f"charts-{name}-{theme.lower()}-{wide}.png")
         assert max(page.locator(".k-chart").evaluate_all(f"all => all.map({WIDER})")) < 1
+    assert (lab.errors, lab.requests) == ([], [])
+
+
+def test_the_dashboard_of_the_page(lab_page, tmp_path):
+    """Cells of docs/dashboard.md run in a browser: a chart of one's own has the bars of each step, also if only rows differ."""
+    cells = [cell for cell, _ in CELL.findall((DOCS / "dashboard.md").read_text("utf-8"))]
+    lab = run_notebook(lab_page, tmp_path, [*cells, "own"])
+    page = lab.page
+    for step, bar in ((-1, 2), (10, 1), (-1, 2)):
+        page.evaluate(RUN, f"c.goto({step})")
+        page.wait_for_function(f"() => Object.entries(({OWN})()).length === 3 && Object.values(({OWN})()).every(each => each[0] === {bar})")
+    assert {"zone-1": [2, 0.3], "zone-2": [2, 1], "zone-3": [2, 0.3]} == page.evaluate(OWN)
+    assert max(page.locator(".k-chart").evaluate_all(f"all => all.map({WIDER})")) < 1
     assert (lab.errors, lab.requests) == ([], [])

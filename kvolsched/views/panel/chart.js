@@ -16,7 +16,7 @@ function engine(model) {
   })().catch((error) => { delete globalThis[KEY]; throw error; });
 }
 async function render({ model, el }) {
-  const { vegaEmbed, vega } = await engine(model), box = document.createElement("div");
+  const { vegaEmbed } = await engine(model), box = document.createElement("div");
   const style = document.createElement("style"), head = document.createElement("div");
   let view, wide, gone = false, behind = false, last = Promise.resolve();
   style.textContent = STYLE;
@@ -67,9 +67,7 @@ async function render({ model, el }) {
   }
   async function rows() {
     if (!view || behind) return;
-    for (const [name, table] of Object.entries(model.get("tables"))) {
-      view.change(name, vega.changeset().remove(() => true).insert(structuredClone(table)));
-    }
+    for (const [name, table] of Object.entries(model.get("tables"))) view.data(name, structuredClone(table));
     await view.runAsync();
   }
   async function pick() {
@@ -80,14 +78,14 @@ async function render({ model, el }) {
   // One after the other: several traits may change in one message, and the rows and picks of another chart are none of
   // the one that is still shown.
   const hears = { "change:spec": embed, "change:tables": rows, "change:picked": pick, "change:title": entitle };
-  const queued = Object.entries(hears).map(([name, f]) => [name, () => { behind ||= f === embed; last = last.then(f).catch((error) => console.warn(error)); }]);
+  const queued = Object.entries(hears).map(([name, f]) => [name, () => { behind ||= f === embed; last = last.then(f).catch((error) => console.error(error)); }]);
   for (const [name, f] of queued) model.on(name, f);
   const fit = async () => {
     if (!view || box.clientWidth === wide) return;
     if (isJoined(model.get("spec"))) await embed(); else window.dispatchEvent(new Event("resize"));
     wide = box.clientWidth;
   };
-  const watch = new ResizeObserver(() => { last = last.then(fit).catch((error) => console.warn(error)); });
+  const watch = new ResizeObserver(() => { last = last.then(fit).catch((error) => console.error(error)); });
   entitle();
   await embed();
   watch.observe(el);

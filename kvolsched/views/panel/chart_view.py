@@ -16,7 +16,7 @@ from kvolsched.views.drawing.theme import vl_convert
 from kvolsched.views.panel.host import read
 
 _VEGA_LITE = "6.4"  # of the engine: that of altair 6
-_ENGINE = "export { vegaEmbed, vega };"
+_ENGINE = "export { vegaEmbed };"
 _KINDS = {"domain": "zone", "node": "node"}  # name of a chart's selection -> kind of the refs that it selects
 
 
