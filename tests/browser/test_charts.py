@@ -26,7 +26,10 @@ rows = kvolsched.sweep(lambda zones, mode: zones * len(mode), {"zones": [1, 2], 
     'alt.Chart(alt.Data(values=c.skew("deploy/web").table)).mark_bar().encode(x="counted:Q", y="domain:N")',
     'c.skew("deploy/web").chart | c.skew("deploy/web", at=10).chart',
     'c.skew("deploy/web").chart + c.skew("deploy/web").chart',
-    'c.skew("deploy/web").chart.facet("constraint:N")', 'c.skew("deploy/web").chart.properties(width=400).interactive()',
+    'c.skew("deploy/web").chart.facet("constraint:N")', 'c.skew("deploy/web").chart.properties(width=400).interactive(bind_y=False)',
+    'c.skew("deploy/web", over="steps").chart.interactive(bind_y=False)',
+    """mine = alt.Chart(alt.Data(values=c.skew("deploy/web").table)).mark_bar().encode(x="counted:Q", y="domain:N")
+c.skew("deploy/web", over="steps").chart | mine""",
 )  # fmt: skip
 PAINTED = "document.querySelectorAll('.jp-Notebook .vega-embed svg.marks').length"
 CUT = """() => [...document.querySelectorAll('.jp-Notebook .vega-embed svg.marks')].map(svg => {

@@ -59,8 +59,10 @@ BARS = """() => [...document.querySelectorAll('.k-chart')].map(host => Object.fr
     /(?:domain|node): ([^;]*)/.exec(bar.getAttribute('aria-label'))?.[1],
     [/counted: (\\d+)/.exec(bar.getAttribute('aria-label'))?.[1], bar.getAttribute('opacity') ?? '1']])))"""
 
-# Of the chart of one's own on docs/dashboard.md the pods and the opacity of every zone's bar.
-OWN = """() => Object.fromEntries([...[...document.querySelectorAll('.k-chart')].at(-1).shadowRoot
+# What cells print; of the chart of one's own on docs/dashboard.md, the last but one, pods and opacity of each zone's bar.
+PRINTED = """() => [...window.jupyterapp.shell.currentWidget.content.model.cells]
+  .map(cell => cell.toJSON().outputs.map(output => output.data?.['text/plain'] ?? '').join(''))"""
+OWN = """() => Object.fromEntries([...[...document.querySelectorAll('.k-chart')].at(-2).shadowRoot
   .querySelectorAll('path[aria-roledescription=bar]')].map(bar => [/domain: ([^;]*)/.exec(bar.getAttribute('aria-label'))[1],
     [+/pods: (\\d+)/.exec(bar.getAttribute('aria-label'))[1], +(bar.getAttribute('opacity') ?? 1)]]))"""
 WIDER = "host => host.shadowRoot.querySelector('svg').getBoundingClientRect().width - host.getBoundingClientRect().width"
@@ -170,13 +172,21 @@ def test_charts_follow_select_and_fit(lab_page, tmp_path):
 
 
 def test_the_dashboard_of_the_page(lab_page, tmp_path):
-    """Cells of docs/dashboard.md run in a browser: a chart of one's own has the bars of each step, also if only rows differ."""
-    cells = [cell for cell, _ in CELL.findall((DOCS / "dashboard.md").read_text("utf-8"))]
-    lab = run_notebook(lab_page, tmp_path, [*cells, "own"])
+    """Cells of docs/dashboard.md in a browser: they print what stands there, and a chart has the bars of each step.
+
+    Of a chart of one's own only rows differ from step to step.
+    """
+    cells = CELL.findall((DOCS / "dashboard.md").read_text("utf-8"))
+    lab = run_notebook(lab_page, tmp_path, [cell for cell, _ in cells])
     page = lab.page
+    for printed, (_, said) in zip(page.evaluate(PRINTED), cells, strict=True):
+        assert not said or said.split() == printed.split()  # long lists are broken into lines
     for step, bar in ((-1, 2), (10, 1), (-1, 2)):
         page.evaluate(RUN, f"c.goto({step})")
-        page.wait_for_function(f"() => Object.entries(({OWN})()).length === 3 && Object.values(({OWN})()).every(each => each[0] === {bar})")
+        page.wait_for_function(f"() => Object.values(({OWN})()).map(each => each[0]).join() === '{bar},{bar},{bar}'")
     assert {"zone-1": [2, 0.3], "zone-2": [2, 1], "zone-3": [2, 0.3]} == page.evaluate(OWN)
-    assert max(page.locator(".k-chart").evaluate_all(f"all => all.map({WIDER})")) < 1
+    for theme, wide in (("Light", 1400), ("Dark", 1000)):
+        in_theme(lab, theme, wide)
+        page.locator(".k-chart").nth(-1).screenshot(path=ARTEFACTS / f"charts-joined-{theme.lower()}-{wide}.png")
+        assert max(page.locator(".k-chart").evaluate_all(f"all => all.map({WIDER})")) < 1
     assert (lab.errors, lab.requests) == ([], [])

@@ -178,6 +178,33 @@ def test_a_width_of_ones_own_stays(scaled):
     assert abs(float(ET.fromstring(svg).get("width")) - renderer.WIDTH) < renderer.NEAR  # noqa: S314 - our own
 
 
+def test_charts_of_ones_own_fill_their_cell(scaled):
+    """A reader's chart of numbers fills the cell, joined ones share it, titles beside each other are wrapped; no others."""
+    def wide(chart, width):
+        return float(renderer._SIZE.search(renderer.sized(renderer.on_page(chart.to_dict()), width)[1])[1])
+
+    mine = alt.Chart(alt.Data(values=scaled.skew("deploy/web").table)).mark_bar().encode(x="sum(counted):Q", y="domain:N")
+    for chart in (mine, scaled.skew("deploy/web", over="steps").chart | mine, mine & mine.encode(color="key:N"), mine + mine):
+        assert 0 <= 820 - wide(chart, 820) < 2 * renderer.NEAR
+    assert 300 < wide(mine.properties(width=300), 820) < 400
+    assert wide(mine.encode(x="domain:N", y="counted:Q"), 820) < 200
+    assert "width" not in renderer.on_page(mine.encode(column="state:N").to_dict())
+
+
+def test_a_chart_that_is_zoomed_keeps_its_words(scaled):
+    """Where altair clips a chart to its plot, names of lines beside it and numbers of acts stay; no scale is refused."""
+    for chart, words in ((scaled.skew("deploy/web").chart, "= minimum + maxSkew"), (scaled.skew("deploy/web", over="steps").chart, ">1<")):
+        svg = renderer.svg_of(renderer.on_page(chart.interactive(bind_y=False).properties(width=400).to_dict()))
+        clipped = [part for part in svg.split("<g clip-path=")[1:] if words in part.partition("</g>")[0]]
+        assert ("clip-path" in svg, words in svg, clipped) == (True, True, [])
+
+
+def test_a_shaded_verdict_stays_legible(scaled):
+    """What is not selected is shaded, its words less than its bar; their ground hides lines behind them anyway."""
+    *_, ground, said = scaled.skew("deploy/web").chart.to_dict()["layer"]
+    assert ({"value": 1}, 0.65) == (ground["encoding"]["opacity"], said["encoding"]["opacity"]["value"])
+
+
 @pytest.mark.parametrize("count", [3, 41, 5_000])
 def test_nodes_from_three_to_five_thousand(count):
     """Up to 40 nodes have a row each, more are cells of several: a spec stays below 75 kB, the table has all."""

@@ -11,7 +11,7 @@ from kvolsched.views.drawing.text import ticks
 from . import look
 
 WRAPPED_AT, MOST_LETTERS = 84, 50  # letters of a line under a title, and under a bar
-SHADED = 0.3  # opacity of what is not selected
+SHADED, SHADED_WORDS = 0.3, 0.65  # opacity of what is not selected
 WHOLE: dict[str, Any] = {"tickMinStep": 1,
                          "labelExpr": "floor(datum.value) === datum.value ? format(datum.value, ',') : ''"}
 """Parts of an axis of whole numbers: Vega puts ticks at halves, too, where numbers are small."""
@@ -27,9 +27,9 @@ def pick(field: str) -> alt.Parameter:
     return alt.selection_point(name=field, fields=[field], on="click", clear="dblclick")
 
 
-def lit(selection: alt.Parameter) -> alt.OpacityValue:
+def lit(selection: alt.Parameter, shaded: float = SHADED) -> alt.OpacityValue:
     """Return an opacity: what is not selected is shaded. A channel, since altair takes 15 ms to make one of a dict."""
-    return alt.OpacityValue(SHADED, condition={"param": selection.name, "value": 1, "empty": True})
+    return alt.OpacityValue(shaded, condition={"param": selection.name, "value": 1, "empty": True})
 
 
 def title(text: str, lines: Iterable[str] = (), offset: int = 10) -> alt.Title:
@@ -69,12 +69,13 @@ def wrapped(rows: Iterable[Mapping[str, Any]], text: str) -> tuple[list[dict[str
     return said, max(map(len, lines), default=1)
 
 
-def words(base: alt.Chart, text: str, **mark: Any) -> list[alt.Chart]:
-    """Return words on a ground of paper, so that no line strikes them through: two layers."""
+def words(base: alt.Chart, selection: alt.Parameter, text: str, **mark: Any) -> list[alt.Chart]:
+    """Return words on a ground of paper, so that no line strikes them through, shaded or not: two layers."""
     shown = base.encode(x=alt.XValue(0), text=alt.Text(field=text, type="nominal"))
-    mark |= {"align": "left", "baseline": "top", "dx": 3, "lineBreak": "\n"}
+    mark |= {"align": "left", "baseline": "top", "dx": 3, "lineBreak": "\n", "clip": False}
     ground: dict[str, Any] = {"fill": look.PAPER, "stroke": look.PAPER, "strokeWidth": 5, "strokeJoin": "round"}
-    return [shown.mark_text(**mark, **ground), shown.mark_text(**mark)]
+    return [shown.encode(opacity=alt.OpacityValue(1)).mark_text(**mark, **ground),
+            shown.encode(opacity=lit(selection, SHADED_WORDS)).mark_text(**mark)]
 
 
 def layers(*drawn: Any, rows: Sequence[Mapping[str, Any]], **properties: Any) -> Any:

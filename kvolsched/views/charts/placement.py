@@ -17,7 +17,8 @@ MOST_ROWS = 40
 MOST_CELLS, MOST_ACTS = 720, 6
 _STATES = alt.Scale(domain=[LANDS, SHUT, OVER, LEFT_OUT], range=[look.GREEN, look.AMBER, look.RED, look.GREY])
 _OPEN = alt.Scale(domain=[OPEN, CORDONED, TAINTED, NOT_READY], range=[look.BLUE, look.RED, look.AMBER, look.GREY])
-_ABOVE: dict[str, Any] = {"baseline": "bottom", "y": -4, "fontSize": 11}
+_WHOLE: dict[str, Any] = {"clip": False}  # also where `.interactive()` clips a chart to its plot
+_ABOVE: dict[str, Any] = {"baseline": "bottom", "y": -4, "fontSize": 11} | _WHOLE
 
 
 def skew(rows: Rows, answer: str = "", *lines: str) -> Any:
@@ -44,10 +45,11 @@ def skew(rows: Rows, answer: str = "", *lines: str) -> Any:
     most = high.transform_calculate(said="'limit ' + datum.limit + ' = minimum + maxSkew'").encode(
         text=alt.Text("min(said):N"))
     drawn = layers(
-        counted, placed, low.mark_rule(size=2), high.mark_rule(size=2, strokeDash=[6, 3], color=look.VIOLET),
+        counted, placed, low.mark_rule(size=2, **_WHOLE),
+        high.mark_rule(size=2, strokeDash=[6, 3], color=look.VIOLET, **_WHOLE),
         least.mark_text(align="right", dx=-4, **_ABOVE),
         most.mark_text(**_ABOVE | beside),
-        *words(base, "said", dy=20 - 7 * tall), rows=shown, height=alt.Step(38 + 14 * tall))  # fmt: skip
+        *words(base, domain, "said", dy=20 - 7 * tall), rows=shown, height=alt.Step(38 + 14 * tall))  # fmt: skip
     return _one_each(drawn, rows, "constraint", title(answer, [*lines, *cut], 26))
 
 
@@ -92,8 +94,8 @@ def skew_over_steps(rows: Rows, acts: Rows = (), step: int = 0, *lines: str) -> 
     act = alt.Chart(data(numbered)).encode(
         x=alt.X("step:Q"), tooltip=tips(number="act", step="step", act="what was done"))
     acted = [act.mark_rule(strokeDash=[2, 3], color=look.SOFT),
-             act.mark_point(filled=True, size=240, color=look.SOFT, opacity=1).encode(y=alt.YValue(-10)),
-             act.mark_text(fontSize=11, color=look.PAPER).encode(
+             act.mark_point(filled=True, size=240, color=look.SOFT, opacity=1, **_WHOLE).encode(y=alt.YValue(-10)),
+             act.mark_text(fontSize=11, color=look.PAPER, **_WHOLE).encode(
                  y=alt.YValue(-10), text=alt.Text("number:Q"))] if acts else []
     now = alt.Chart(data([{}])).transform_calculate(at="step").mark_rule(size=2).encode(x=alt.X("at:Q")).add_params(at)
     said = [f"{row['number']} {row['act']}" for row in numbered[:MOST_ACTS]]
@@ -183,7 +185,7 @@ def capacity(rows: Rows, answer: str = "", *lines: str) -> Any:
     drawn = layers(
         bars[0].add_params(pool), bars[1], asked.mark_rule(size=2, strokeDash=[6, 3]),
         ask.mark_text(align="left", dx=4, **_ABOVE),
-        *words(told, "said", dy=11 - 7 * tall), rows=shown, height=alt.Step(42 + 14 * tall))  # fmt: skip
+        *words(told, pool, "said", dy=11 - 7 * tall), rows=shown, height=alt.Step(42 + 14 * tall))  # fmt: skip
     return _one_each(drawn, rows, "claim", title(answer, [*lines, *cut], 22))
 
 

@@ -1,7 +1,7 @@
 // Shows an altair chart. Vega is in one widget a kernel, which every chart names; it is unpacked once a page. What is
 // picked in a chart travels to Python, what Python selects to the chart, and of a table only its rows.
-const KEY = "__kvolsched_vega", PARTS = ["hconcat", "vconcat", "concat"], FIRST = 240;
-const STYLE = ":host{display:block}h4{margin:4px 0 2px;font-size:14px;color:var(--jp-ui-font-color0)}p{margin:0 0 8px;line-height:1.4}";
+const KEY = "__kvolsched_vega", PARTS = ["hconcat", "vconcat", "concat"], FIRST = 240, NEAR = 4; // px
+const STYLE = "svg{user-select:none}:host{display:block}h4{margin:4px 0 2px;font-size:14px;color:var(--jp-ui-font-color0)}p{margin:0 0 8px;line-height:1.4}";
 
 // Vega-Lite fits a chart to its page, but none that is joined or faceted: all parts of these get one width.
 const fills = (spec) => [...(spec.width === "container" ? [spec] : []), ...(spec.spec ? fills(spec.spec) : []),
@@ -49,8 +49,12 @@ async function render({ model, el }) {
     behind = false;
     wide = box.clientWidth;
     if (isJoined(model.get("spec"))) {
-      const least = await drawn(FIRST), more = await drawn(FIRST + 20);
-      await drawn(Math.max(40, Math.floor(FIRST + (wide - least) * 20 / Math.max(20, more - least))));
+      let at = FIRST, found = await drawn(at), slope = 1; // how many stand beside each other; a long title may be wider
+      for (let turn = 0; turn < 4 && !(found <= wide && wide < found + NEAR); turn++) {
+        const [at_, found_] = [at, found];
+        found = await drawn(at = Math.max(40, Math.floor(at + (wide - found) / slope)));
+        if (at !== at_) slope = Math.max(1, (found - found_) / (at - at_));
+      }
     } else await drawn();
     if (gone) { view.finalize(); return; }
     give();
