@@ -8,7 +8,7 @@ All parts and panels of a cluster share its run: they are linked without a word,
 """
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 import ipywidgets
 import traitlets
@@ -32,6 +32,7 @@ from kvolsched.views.pictures import headline, lanes
 
 __all__ = ["Capacity", "ChartView", "ClusterRun", "Domains", "Lanes", "Map", "Scores", "Series", "Skew", "Steps",
            "Verdicts", "run_of"]  # fmt: skip
+Shown = TypeVar("Shown", str, Figure)
 
 
 class Part(RunWidget, DrawnPanel):
@@ -106,7 +107,7 @@ class Part(RunWidget, DrawnPanel):
         self.view.show(chart, self.selection)
         return ""
 
-    def _or_why(self, shown: Callable[[], str], words: Callable[[str], str]) -> str:
+    def _or_why(self, shown: Callable[[], Shown], words: Callable[[str], Shown]) -> Shown:
         """Return what is shown, or in words why there is nothing: an object that there is not yet, or no more."""
         try:
             return shown()
@@ -114,10 +115,7 @@ class Part(RunWidget, DrawnPanel):
             return words(str(error.args[0]))
 
     def _still(self) -> Figure:
-        try:
-            return self.figure()
-        except UnknownName as error:
-            return Figure(self.host.body, str(error.args[0]))
+        return self._or_why(self.figure, lambda words: Figure(self.host.body, words))
 
     def _commands(self) -> dict[str, Callable[..., None]]:
         driver, run = self.driver, self.run

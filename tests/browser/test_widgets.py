@@ -2,7 +2,6 @@
 
 import pytest
 from nbformat import v4, write
-
 from test_pages import CELL, DOCS
 
 from .conftest import ARTEFACTS, VIEW, open_notebook
@@ -188,5 +187,5 @@ def test_the_dashboard_of_the_page(lab_page, tmp_path):
     for theme, wide in (("Light", 1400), ("Dark", 1000)):
         in_theme(lab, theme, wide)
         page.locator(".k-chart").nth(-1).screenshot(path=ARTEFACTS / f"charts-joined-{theme.lower()}-{wide}.png")
-        assert max(page.locator(".k-chart").evaluate_all(f"all => all.map({WIDER})")) < 1
+        page.wait_for_function(f"() => [...document.querySelectorAll('.k-chart')].every(host => ({WIDER})(host) < 1)")
     assert (lab.errors, lab.requests) == ([], [])

@@ -47,8 +47,7 @@ def skew(rows: Rows, answer: str = "", *lines: str) -> Any:
     drawn = layers(
         counted, placed, low.mark_rule(size=2, **_WHOLE),
         high.mark_rule(size=2, strokeDash=[6, 3], color=look.VIOLET, **_WHOLE),
-        least.mark_text(align="right", dx=-4, **_ABOVE),
-        most.mark_text(**_ABOVE | beside),
+        least.mark_text(align="right", dx=-4, **_ABOVE), most.mark_text(**_ABOVE | beside),
         *words(base, domain, "said", dy=20 - 7 * tall), rows=shown, height=alt.Step(38 + 14 * tall))  # fmt: skip
     return _one_each(drawn, rows, "constraint", title(answer, [*lines, *cut], 26))
 

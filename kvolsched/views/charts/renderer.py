@@ -43,7 +43,7 @@ def render(spec: dict[str, Any], reading: str = "", **_: Any) -> tuple[dict[str,
 
     Without a `reading` its title and its first table are the chart in words.
     """
-    spec, tables = with_named_tables(_picked_once(on_page(spec)))
+    spec, tables = with_named_tables(on_page(spec))
     spec, svg = sized(spec | ({"datasets": tables} if tables else {}), WIDTH)
     shown = {**spec, "$schema": SCHEMA, "usermeta": {"embedOptions": _OPTIONS}}
     still = {} if svg is None else {"image/svg+xml": _DIGITS.sub(r"\1", _SPOKEN.sub("", svg))}
@@ -174,24 +174,19 @@ def words(spec: dict[str, Any], tables: dict[str, list[Any]]) -> str:
 
 
 def on_page(spec: dict[str, Any]) -> dict[str, Any]:
-    """Return a spec as a page shows it: in the page's inks, and in the look of the views where nobody chose a theme."""
+    """Return a spec as a page has it: wide, in the page's inks, in the look of the views where nobody chose a theme."""
     styled = alt.utils.update_nested(look.theme(), spec) if alt.theme.active == "default" else spec
-    shown = _apart(cast(dict[str, Any], _as_on_page(styled)))
+    shown = _picked_once(_apart(cast(dict[str, Any], _as_on_page(styled))))
     for part in _charts(shown):
-        if _may_be_wider(part):
+        channels = [each.get("encoding", {}) for each in (part, *part.get("layer", ()))]
+        is_long = any(each.get("x", {}).get("type") in ("quantitative", "temporal") for each in channels)
+        if is_long and "width" not in part and not {"column", "facet"} & {*channels[0]}:
             part["width"] = "container"
         beside = part.get("hconcat", ())
         for title in [each["title"] for one in beside for each in _charts(one) if isinstance(each.get("title"), dict)]:
             title |= {name: textwrap.wrap(" ".join(lines), MOST_LETTERS // len(beside))
                       for name, lines in title.items() if isinstance(lines, list)}  # fmt: skip
     return shown
-
-
-def _may_be_wider(part: dict[str, Any]) -> bool:
-    """Return whether a chart has numbers along a single axis, and no width of its own."""
-    channels = [each.get("encoding", {}) for each in (part, *part.get("layer", ()))]
-    return "width" not in part and not {"column", "facet"} & {*channels[0]} and any(
-        each.get("x", {}).get("type") in ("quantitative", "temporal") for each in channels)
 
 
 def _as_on_page(value: Any) -> Any:

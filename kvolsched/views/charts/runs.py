@@ -32,8 +32,7 @@ def series(rows: Rows, head: str = "", *lines: str, over: str = "time", step: in
         .encode(
             x=axis, y=alt.Y("value:Q", title=None, axis=alt.Axis(tickCount=4, **whole)), order=alt.Order("place:Q"),
             color=alt.Color("line:N", legend=named), strokeDash=alt.StrokeDash("line:N", legend=named),
-            detail=alt.Detail("later:N"),
-            opacity=alt.condition("datum.later", alt.value(0.35), alt.value(1)),
+            detail=alt.Detail("later:N"), opacity=alt.condition("datum.later", alt.value(0.35), alt.value(1)),
             tooltip=tips(cluster="cluster", line="line", measure="count", time="time, s", step="step", value="value"),
             row=alt.Row("measure:N", title=None, sort=None, spacing=4, header=alt.Header(
                 labelAngle=0, labelAlign="left", labelOrient="top", labelAnchor="start", labelFontWeight="bold")))
@@ -80,12 +79,9 @@ def sweep(rows: Rows, head: str = "", *, x: str, y: str, by: str = "", log: str 
     if any(isinstance(row[x], str) for row in rows):
         return _bars(rows, head, x, y, by)
     field: dict[str, Any] = {"field": _escaped(by), "type": "nominal", "sort": None}
-    of_line: dict[str, Any] = {
-        "color": _coloured(by, symbolType="stroke", symbolStrokeWidth=3),
-        "strokeDash": alt.StrokeDash(**field, legend=None), "shape": alt.Shape(**field, legend=None),
-    } if by else {}  # fmt: skip
-    colour, dash, shape = ({name: of_line[name] for name in of_line if name == each}
-                           for each in ("color", "strokeDash", "shape"))  # fmt: skip
+    colour: Any = {"color": _coloured(by, symbolType="stroke", symbolStrokeWidth=3)} if by else {}
+    dash: Any = {"strokeDash": alt.StrokeDash(**field, legend=None)} if by else {}
+    shape: Any = {"shape": alt.Shape(**field, legend=None)} if by else {}
     base = alt.Chart().encode(x=alt.X(field=_escaped(x), type="quantitative", title=x, **_axis(rows, x, "x" in log)))
     value = alt.Y(field=_escaped(y), type="quantitative", title=y, **_axis(rows, y, "y" in log, swept=False))
     tip = [alt.Tooltip(field=_escaped(name), type="nominal", title=name) for name in rows[0]]

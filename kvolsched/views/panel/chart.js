@@ -19,8 +19,7 @@ async function render({ model, el }) {
   const { vegaEmbed } = await engine(model), box = document.createElement("div");
   const style = document.createElement("style"), head = document.createElement("div");
   let view, wide, gone = false, behind = false, last = Promise.resolve();
-  style.textContent = STYLE;
-  box.style.width = "100%";
+  style.textContent = STYLE; box.style.width = "100%";
   el.classList.add("k-chart");
   el.attachShadow({ mode: "open" }).append(style, head, box); // the sheet of the views has sizes and inks for all text
   function entitle() {
@@ -49,11 +48,11 @@ async function render({ model, el }) {
     behind = false;
     wide = box.clientWidth;
     if (isJoined(model.get("spec"))) {
-      let at = FIRST, found = await drawn(at), slope = 1; // how many stand beside each other; a long title may be wider
+      let at = FIRST, found = await drawn(at), slope = 1; // how many stand beside each other; titles may be wider
       for (let turn = 0; turn < 4 && !(found <= wide && wide < found + NEAR); turn++) {
-        const [at_, found_] = [at, found];
+        const [before, was] = [at, found];
         found = await drawn(at = Math.max(40, Math.floor(at + (wide - found) / slope)));
-        if (at !== at_) slope = Math.max(1, (found - found_) / (at - at_));
+        if (at !== before) slope = Math.max(1, (found - was) / (at - before));
       }
     } else await drawn();
     if (gone) { view.finalize(); return; }

@@ -78,7 +78,8 @@ class ChartView(anywidget.AnyWidget):
             params = spec.get("params", ())
             numbers = {param["name"]: param["value"] for param in params if {*param} == {"name", "value"}}
             spec |= {"params": [param | {"value": 0} if param["name"] in numbers else param for param in params]}
-            self.picked = {name: _value(name, selection) for name in _selections(spec)} | numbers
+            picks = [param["name"] for param in params if "select" in param and param.get("bind") != "scales"]
+            self.picked = {name: _value(name, selection) for name in picks} | numbers
             self.tables, self.spec = tables, spec
 
     def selected(self, before: str) -> str:
@@ -114,13 +115,3 @@ def _value(name: str, selection: str) -> str:
     """Return the value of a named selection where an object is selected; "" if it is of another kind."""
     kind, _, value = selection.partition("/")
     return value if _KINDS.get(name) == kind else ""
-
-
-def _selections(spec: Any) -> list[str]:
-    """Return the names of all selections of a spec, also of its parts."""
-    if isinstance(spec, list):
-        return [name for each in spec for name in _selections(each)]
-    if not isinstance(spec, dict):
-        return []
-    own = [param["name"] for param in spec.get("params", ()) if "select" in param]
-    return sorted({*own, *(name for key, part in spec.items() if key != "datasets" for name in _selections(part))})
