@@ -39,7 +39,6 @@ def late(self, message, handle=ipywidgets.Widget._handle_msg):
 ipywidgets.Widget._handle_msg = late
 """
 FAILED = pytest.StashKey()  # of a test: when it failed
-ANYWAY = 'Dropping "fit-y"'  # Vega-Lite warns of each chart that is as wide as its place and has a row for each name
 LOCAL = {"localhost", "127.0.0.1", "::1", None}
 CHROMIUM_OPTIONS = [
     "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run", "--disable-quic",
@@ -126,7 +125,7 @@ class LabPage:
     def _said(self, said):
         """Note an error, and a warning of what we have loaded (the scripts of widgets are blobs) or of Vega."""
         ours = said.location["url"].startswith("blob:") or said.text.startswith("WARN ")
-        if said.type == "error" or (said.type == "warning" and ours and ANYWAY not in said.text):
+        if said.type == "error" or (said.type == "warning" and ours):
             self.errors.append(said.text)
 
     def _asked(self, url):

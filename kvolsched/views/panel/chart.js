@@ -3,10 +3,10 @@
 const KEY = "__kvolsched_vega", PARTS = ["hconcat", "vconcat", "concat"], FIRST = 240, NEAR = 4; // px
 const STYLE = "svg{user-select:none}:host{display:block}h4{margin:4px 0 2px;font-size:14px;color:var(--jp-ui-font-color0)}p{margin:0 0 8px;line-height:1.4}";
 
-// Vega-Lite fits a chart to its page, but none that is joined or faceted: all parts of these get one width.
+// Vega-Lite fits a chart to its page, but none that is joined or faceted, and Vega may miss the last of two resizes that
+// are close: all parts without a width of their own get one here.
 const fills = (spec) => [...(spec.width === "container" ? [spec] : []), ...(spec.spec ? fills(spec.spec) : []),
   ...PARTS.flatMap((name) => (spec[name] ?? []).flatMap(fills))];
-const isJoined = (spec) => spec.spec || PARTS.some((name) => spec[name]) || ["row", "column", "facet"].some((name) => spec.encoding?.[name]);
 function engine(model) {
   return globalThis[KEY] ??= (async () => {
     const holder = await model.widget_manager.get_model(model.get("engine").replace("IPY_MODEL_", ""));
@@ -18,7 +18,7 @@ function engine(model) {
 async function render({ model, el }) {
   const { vegaEmbed } = await engine(model), box = document.createElement("div");
   const style = document.createElement("style"), head = document.createElement("div");
-  let view, wide, gone = false, behind = false, last = Promise.resolve();
+  let view, wide, at = FIRST, gone = false, behind = false, last = Promise.resolve();
   style.textContent = STYLE; box.style.width = "100%";
   el.classList.add("k-chart");
   el.attachShadow({ mode: "open" }).append(style, head, box); // the sheet of the views has sizes and inks for all text
@@ -35,9 +35,9 @@ async function render({ model, el }) {
       view.data(name + "_store", found);
     }
   }
-  async function drawn(width) {
+  async function drawn() {
     const spec = { ...structuredClone(model.get("spec")), datasets: structuredClone(model.get("tables")) };
-    if (width) for (const part of fills(spec)) part.width = width;
+    for (const part of fills(spec)) part.width = at;
     const theme = document.body.dataset.jpThemeLight === "false" ? "dark" : "excel";
     view?.finalize();
     view = (await vegaEmbed(box, spec, { renderer: "svg", actions: false, tooltip: { theme } })).view;
@@ -47,14 +47,14 @@ async function render({ model, el }) {
     if (!Object.keys(model.get("spec")).length) return; // the first chart is still to come
     behind = false;
     wide = box.clientWidth;
-    if (isJoined(model.get("spec"))) {
-      let at = FIRST, found = await drawn(at), slope = 1; // how many stand beside each other; titles may be wider
-      for (let turn = 0; turn < 4 && !(found <= wide && wide < found + NEAR); turn++) {
-        const [before, was] = [at, found];
-        found = await drawn(at = Math.max(40, Math.floor(at + (wide - found) / slope)));
-        if (at !== before) slope = Math.max(1, (found - was) / (at - before));
-      }
-    } else await drawn();
+    let found = await drawn(), slope = 1; // how many stand beside each other; titles may be wider than they
+    for (let turn = fills(model.get("spec")).length && wide ? 4 : 0; turn && !(found <= wide && wide < found + NEAR); turn--) {
+      const [before, was] = [at, found];
+      at = Math.max(40, Math.floor(at + (wide - found) / slope));
+      if (at === before) break;
+      found = await drawn();
+      slope = Math.max(1, (found - was) / (at - before));
+    }
     if (gone) { view.finalize(); return; }
     give();
     for (const [name, before] of picked()) {
@@ -83,11 +83,7 @@ async function render({ model, el }) {
   const hears = { "change:spec": embed, "change:tables": rows, "change:picked": pick, "change:title": entitle };
   const queued = Object.entries(hears).map(([name, f]) => [name, () => { behind ||= f === embed; last = last.then(f).catch((error) => console.error(error)); }]);
   for (const [name, f] of queued) model.on(name, f);
-  const fit = async () => {
-    if (!view || box.clientWidth === wide) return;
-    if (isJoined(model.get("spec"))) await embed(); else window.dispatchEvent(new Event("resize"));
-    wide = box.clientWidth;
-  };
+  const fit = async () => { if (view && box.clientWidth !== wide) await embed(); };
   const watch = new ResizeObserver(() => { last = last.then(fit).catch((error) => console.error(error)); });
   entitle();
   await embed();
