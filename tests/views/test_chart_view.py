@@ -173,3 +173,12 @@ def test_a_chart_of_ones_own_is_shown_with_the_same_engine():
     bundle = view._repr_mimebundle_()[0]
     assert {"application/vnd.jupyter.widget-view+json", "application/vnd.vegalite.v5+json", "image/svg+xml"} < set(bundle)
     assert "mine" in bundle["text/plain"]
+
+
+def test_a_view_treats_a_chart_as_a_cell_does(c):
+    """Joined charts of different things have colours of their own, layers select once, a zoom is none of what is picked."""
+    skew, steps = c.skew("deploy/web"), c.skew("deploy/web", over="steps")
+    assert "independent" == ChartView(steps.chart | c.map().chart).spec["resolve"]["scale"]["color"]
+    selection, = ChartView(skew.chart + skew.chart).spec["params"]
+    assert 1 == len(selection["views"])
+    assert {"domain": ""} == ChartView(skew.chart.interactive(bind_y=False)).picked

@@ -188,7 +188,8 @@ def test_charts_of_ones_own_fill_their_cell(scaled):
         assert 0 <= 820 - wide(chart, 820) < 2 * renderer.NEAR
     assert 300 < wide(mine.properties(width=300), 820) < 400
     assert wide(mine.encode(x="domain:N", y="counted:Q"), 820) < 200
-    assert "width" not in renderer.on_page(mine.encode(column="state:N").to_dict())
+    for kept in (mine.encode(column="state:N"), mine.configure_view(continuousWidth=200)):
+        assert "width" not in renderer.on_page(kept.to_dict())
 
 
 def test_a_chart_that_is_zoomed_keeps_its_words(scaled):

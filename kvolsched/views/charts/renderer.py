@@ -177,10 +177,11 @@ def on_page(spec: dict[str, Any]) -> dict[str, Any]:
     """Return a spec as a page has it: wide, in the page's inks, in the look of the views where nobody chose a theme."""
     styled = alt.utils.update_nested(look.theme(), spec) if alt.theme.active == "default" else spec
     shown = _picked_once(_apart(cast(dict[str, Any], _as_on_page(styled))))
+    usual = shown.get("config", {}).get("view", {}).get("continuousWidth", 300) == 300  # altair's own
     for part in _charts(shown):
         channels = [each.get("encoding", {}) for each in (part, *part.get("layer", ()))]
         is_long = any(each.get("x", {}).get("type") in ("quantitative", "temporal") for each in channels)
-        if is_long and "width" not in part and not {"column", "facet"} & {*channels[0]}:
+        if usual and is_long and "width" not in part and not {"column", "facet"} & {*channels[0]}:
             part["width"] = "container"
         beside = part.get("hconcat", ())
         for title in [each["title"] for one in beside for each in _charts(one) if isinstance(each.get("title"), dict)]:
