@@ -7,8 +7,10 @@ import altair as alt
 import pytest
 
 from kvolsched import scenario
+from kvolsched.views.fill import frame_of
 from kvolsched.views.panel.acts_row import is_shown
 from kvolsched.views.panel.chart_view import ChartView, engine
+from kvolsched.views.pictures.states import selection_refs
 from kvolsched.widgets import Capacity, Domains, Lanes, Map, Scores, Series, Skew, Verdicts
 
 
@@ -106,6 +108,20 @@ def test_a_click_selects_everywhere_and_a_selection_is_picked(c):
     assert "" == lab.selection
     lab.selection = pod = f"pod/{c.objects('pods')[0].metadata.name}"
     assert ({"domain": ""}, pod) == (skew.view.picked, skew.selection)
+
+
+def test_a_pool_is_selected_everywhere_and_rings_its_node():
+    """A click on a pool selects it in the ledger, and on the map the node that has its name; both ways."""
+    storage = scenario("two-volumes-one-pool")
+    storage.step("scheduler")
+    pools, shown = Capacity(storage, "pod/db", chart=True), Map(storage)
+    pools.view.picked = {"pool": "node-1"}
+    assert "pool/node-1" == shown.selection
+    assert "node/node-1" in selection_refs(frame_of(storage), shown.selection)
+    shown.selection = "pool/node-2"
+    assert {"pool": "node-2"} == pools.view.picked
+    shown.selection = ""
+    assert {"pool": ""} == pools.view.picked
 
 
 def test_tabs_of_the_panel_are_charts_too(c):

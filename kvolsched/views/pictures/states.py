@@ -96,7 +96,7 @@ def selection_refs(frame: Frame, selection: str) -> frozenset[str]:
     if not selection:
         return frozenset()
     refs = {selection}
-    if selection.startswith("verdict/"):
+    if selection.startswith(("verdict/", "pool/")):  # a node's own pool has its name
         refs.add("node/" + selection.split("/")[1])
     claims = {claim.ref: claim for claim in frame.claims}
     for pod in frame.pods:
