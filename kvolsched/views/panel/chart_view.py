@@ -17,7 +17,7 @@ from kvolsched.views.panel.host import read
 
 _VEGA_LITE = "6.4"  # of the engine: that of altair 6
 _ENGINE = "export { vegaEmbed };"
-_KINDS = {"domain": "zone", "node": "node", "pool": "pool"}  # name of a chart's selection -> kind of the refs that it selects
+_KINDS = {"domain": "zone", "node": "node", "pool": "pool"}  # name of a chart's selection -> kind of what it selects
 
 
 class VegaEngine(anywidget.AnyWidget):
