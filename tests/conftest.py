@@ -7,6 +7,7 @@ tests by hand does not pass for a run of all.
 import gc
 import json
 import os
+import signal
 import sys
 from pathlib import Path
 
@@ -100,6 +101,14 @@ def pytest_make_collect_report(collector):
     if found:
         report.outcome, report.result, report.longrepr = "failed", [], "\n".join(found)
     return report
+
+
+@pytest.fixture
+def ctrl_c_interrupts():
+    """Let SIGINT raise KeyboardInterrupt: a shell starts what runs in its background with it ignored."""
+    usual = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, usual)
 
 
 # What takes long or waits for others is begun first, so that at the end no core waits for the other.

@@ -133,14 +133,6 @@ def test_two_clusters_that_look_at_each_other_do_not_wait_for_ever():
     assert [] == in_threads(lambda: compare(one, other), lambda: compare(other, one))
 
 
-@pytest.fixture
-def ctrl_c_interrupts():
-    """Let SIGINT raise KeyboardInterrupt: a shell starts what runs in its background with it ignored."""
-    usual = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, usual)
-
-
 @pytest.mark.usefixtures("ctrl_c_interrupts")
 def test_an_interrupt_while_waiting_lets_go():
     """Ctrl-C ends the wait for another thread's act; afterwards both threads can act."""
