@@ -395,8 +395,10 @@ class Trials(Generic[AnyCluster]):
 def _write_anew(cluster: ClusterActs, reference: str, values: Mapping[FieldPath, Any]) -> bool:
     """Put a manifest with these values in the place of an object that no component has seen; say whether it is one."""
     key = cluster.world.find_key(reference)
-    loaded = manifest.read(cluster.written(reference)).objects
-    plain = manifest.to_plain(next(obj for obj in loaded if key_of(obj) == key))
+    loaded = cluster.loaded_manifests.objects if cluster.loaded_manifests is not None else ()
+    plain = next((manifest.to_plain(obj) for obj in loaded if key_of(obj) == key), None)
+    if plain is None:  # nobody wrote it, or its name was made
+        return False
     for field, value in values.items():
         _put(plain, field.steps, value)
     cluster.world.log.write(key, None)
