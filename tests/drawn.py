@@ -1,0 +1,408 @@
+"""What chance asks of clusters that chance made: what a reader is shown, whatever somebody does.
+
+Each sort of walk gives (what was asked, all that is shown) for a seed: of clusters that people posted, incidents,
+scenarios, recorded clusters and those of random acts; in panels, what-if panels and bets; in a terminal.
+"""
+
+import gzip
+import json
+import random
+import re
+from contextlib import redirect_stderr, redirect_stdout
+from functools import cache
+from io import StringIO
+from pathlib import Path
+
+import fault_runs
+import random_acts
+from click.testing import CliRunner
+from shown_cases import MESSAGES, ODD_SENTENCES, OLDER_WORDS, controls
+from waiting_pods import DUMPS, POSTED
+
+import kvolsched
+from kvolsched import ApplyRefused, Cluster, make
+from kvolsched.cli import main
+from kvolsched.cli.ipython_magic import run_magic
+from kvolsched.cli.redact.sentences import Sentences
+from kvolsched.questions.decode.table import MEANINGS, PLACEHOLDER
+from kvolsched.questions.predict import ASKS, forget_grades, grade
+from kvolsched.views.charts.figure import PlainChart
+from kvolsched.views.panel.acts import ACTS
+from kvolsched.views.pictures.picture import TABS
+
+ROOT = Path(__file__).parent
+RULES = ("upstream", "upstream", "design", "draft")
+RECORDED = ("bound", "disrupt", "dynamic", "fit", "interpod", "limits", "mixed", "odd", "preempt", "spread", "static", "wide",
+            "wide2", "wild")  # fmt: skip
+REFUSED = (ApplyRefused, LookupError, ValueError, TypeError)
+WIDTHS = (320, 480, 560, 700, 820, 1000, 1000, 1400)
+SELECTED = re.compile(r'data-ref="([^"]+)"')
+UNIQUE = re.compile(r"\bk-?[0-9a-f]{6,}\b|0x[0-9a-f]+")  # what no two runs share
+KINDS = ("pods", "nodes", "pvc", "pv", "sc", "deploy", "sts", "rs", "ds", "csinodes", "csidrivers", "csistoragecapacities", "events",
+         "all", "pod,pvc", "moons", "volumeattachments", "quota")  # fmt: skip
+SERIES = ("running", "pending", "failures", "cpu held", "room", "skew", "lives", "runing")
+
+
+def everything(answer, rng):
+    """Return all that an answer shows: its words, and its picture at a random width with a random thing selected."""
+    told = [repr(answer)]
+    if hasattr(answer, "html") and isinstance(answer.html, str):
+        told.append(answer.html)
+    figure = answer.figure() if hasattr(answer, "figure") and not isinstance(answer, type) else answer
+    if isinstance(figure, PlainChart) or not hasattr(figure, "draw"):
+        figure = None
+    chart = getattr(answer, "chart", None)
+    if chart is not None and hasattr(chart, "to_dict") and rng.random() < 0.3:
+        told.append(re.sub(r"view_\w+|data-[0-9a-f]+", "", json.dumps(chart.to_dict())))
+    if figure is not None:
+        wide, drawn = rng.choice(WIDTHS), figure.draw(1000, "")
+        refs = sorted(set(SELECTED.findall(drawn))) or [""]
+        told += [drawn, figure.draw(wide, rng.choice(refs)), figure.draw(wide, rng.choice(refs))]
+    if hasattr(answer, "host"):
+        told.append(answer.host.body)
+        try:
+            told += controls(answer)
+        except ApplyRefused as error:  # what a control was moved to is refused: whoever reads its value is told
+            told.append(str(error))
+    return UNIQUE.sub("", "\n".join(told)).replace(str(ROOT), "TESTS")
+
+
+def told_of(question, asked, rng):
+    """Return a question with what its answer shows; an error is an answer."""
+    try:
+        return question, everything(asked(), rng)
+    except REFUSED as error:
+        return question, f"{type(error).__name__}: {error}".replace(str(ROOT), "TESTS")
+
+
+# -- clusters ------------------------------------------------------------------------------------------------------------
+
+
+@cache
+def recorded(family):
+    """Return the recorded clusters of a family."""
+    with gzip.open(ROOT / "conformance" / f"{family}.jsonl.gz", "rt") as file:
+        return file.read().splitlines()
+
+
+def of_record(rng):
+    """Return a recorded cluster with the pod that waits there; later releases' rules are not asked of it."""
+    case = json.loads(rng.choice(recorded(rng.choice(RECORDED))))
+    return Cluster.from_manifests([*case["objects"], case["pod"]], lenient=True), rng.choice((0, 0, 3, 60))
+
+
+def of_people(rng):
+    """Return what somebody posted."""
+    path = rng.choice(sorted(POSTED.glob("*.yaml")))
+    return Cluster.from_manifests(path, revision=rng.choice(RULES[:3])), rng.choice((0, 5, 400))
+
+
+def of_incident(rng):
+    """Return an incident, played."""
+    return kvolsched.incident(rng.choice(sorted(each.name for each in kvolsched.incidents()))).play(), 0
+
+
+def of_scenario(rng):
+    """Return a scenario under some rules."""
+    name, steps = rng.choice(sorted(kvolsched.scenarios())), rng.choice((1, 4, 9, 30, 400))
+    try:
+        return kvolsched.scenario(name, *rng.choice(((rng.choice(RULES),), ()))), steps
+    except ValueError:  # its dials are those of other rules
+        return kvolsched.scenario(name), steps
+
+
+def of_chance(rng):
+    """Return a random cluster after some random acts."""
+    cluster = fault_runs.cluster(rng)
+    for number in range(rng.randint(1, 12)):
+        cluster = acted(cluster, random.Random(f"{rng.random()} {number}"))
+    return cluster, rng.choice((0, 2, 30))
+
+
+def acted(cluster, rng):
+    """Return a cluster after a random act, which may be refused."""
+    act = rng.choice((*fault_runs.SORTS, random_acts.of_fields, random_acts.of_rules, random_acts.of_parts))(cluster, rng)
+    try:
+        found = act()
+    except fault_runs.REFUSALS:
+        return cluster
+    return found if isinstance(found, Cluster) else cluster
+
+
+def of_many(rng):
+    """Return a cluster of many nodes in zones, some of which are full, closed or without labels."""
+    zones, marks = rng.randint(1, 30), [{}, {"disk": "ssd"}, {"disk": "ssd", "gpu": "yes"}]
+    count = rng.choice((7, 20, 50, 130))
+    nodes = [make.node(f"n-{n:03d}", f"zone-{n % zones:02d}" if rng.random() < 0.95 else "", labels=rng.choice(marks), cpu=rng.choice("1248"),
+                       taints=rng.choice(([], [], [], ["old"], ["old", "gpu"])), unschedulable=rng.random() < 0.1,
+                       ready=rng.choice(("True", "True", "True", "False"))) for n in range(count)]  # fmt: skip
+    web, rule = {"labels": {"app": "web"}}, make.spread(rng.choice((make.HOST, make.ZONE)), app="web", soft=rng.random() < 0.3)
+    pods = [make.pod(f"w-{n}", running_on=f"n-{rng.randrange(count):03d}", cpu=rng.choice(("100m", "700m")), **web)
+            for n in range(rng.randint(0, 2 * count))]  # fmt: skip
+    rules = [{}, {"topologySpreadConstraints": [rule]}, {"affinity": make.apart(app="web")}, {"nodeSelector": marks[2]},
+             {"topologySpreadConstraints": [rule | {"maxSkew": 2, "minDomains": 3}, make.spread(app="web")]}]  # fmt: skip
+    new = [make.pod(f"next-{n}", *rng.choice(((), ("data",), ("data", "more"))), cpu=rng.choice(("1", "3", "9")), **rng.choice(rules), **web)
+           for n in range(rng.randint(1, 4))]
+    storage = [make.storage_class("late", make.DRIVER), make.claim("data", "10Gi", "late")]
+    return Cluster.from_manifests([*nodes, *pods, *new, *storage]), rng.choice((0, 3, 12, 60))
+
+
+def somewhere(source, rng):
+    """Return a cluster of one source at a random moment."""
+    cluster, steps = source(rng)
+    cluster.run(steps=steps, seconds=600.0)
+    if rng.random() < 0.25 and cluster.world.step_number:
+        cluster.back(rng.randint(1, cluster.world.step_number))
+    return cluster
+
+
+# -- what is asked -------------------------------------------------------------------------------------------------------
+
+
+def questions(cluster, rng):
+    """Return so many questions of a cluster, each as (its words, what asks it)."""
+    pods = [pod.metadata.namespace + "/" + pod.metadata.name for pod in cluster.objects("pods")] or ["default/none"]
+    waiting = [f"{pod.metadata.namespace}/{pod.metadata.name}" for pod in cluster.objects("pods") if not pod.spec.node_name] or pods
+    nodes = [node.metadata.name for node in cluster.objects("nodes")] or ["none"]
+    claims = [f"{each.metadata.namespace}/{each.metadata.name}" for each in cluster.objects("pvc")] or ["none"]
+    sets = fault_runs.names(cluster, "deployment", "statefulset", "job", "replicaset") or ["deploy/none"]
+    refs = fault_runs.names(cluster, "pod", "node", "pvc", "pv", "storageclass", "deployment", "statefulset") or ["pod/none"]
+    pod, other, node, claim = rng.choice(waiting), rng.choice(pods), rng.choice(nodes), rng.choice(claims)
+    key = rng.choice(("", make.ZONE, make.HOST, "disk", "rack"))
+    found = rng.choice((f"pod/{other}", f"pvc/{claim}", rng.choice(sets), rng.choice(refs)))
+    moment = rng.choice(("now", "pass", "now", rng.randint(0, max(1, cluster.world.step_number))))
+    plugin = rng.choice(("NodeResourcesFit", "VolumeBinding", "PodTopologySpread", "NodeAffinity", "TaintToleration", "Moon"))
+    what = rng.sample(SERIES, rng.randint(1, 3))
+    patch = rng.choice((
+        {"spec": {"nodeSelector": {"disk": rng.choice(("ssd", None))}}}, {"spec": {"nodeSelector": None}}, {"spec": {"schedulingGates": []}},
+        {"spec": {"tolerations": [{"key": "old", "operator": "Exists"}]}}, {"metadata": {"labels": {"a": "b"}}},
+        {"spec": {"affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [
+            {"matchExpressions": [{"key": make.ZONE, "operator": rng.choice(("In", "NotIn")), "values": ["zone-a"]}]}]}}}}}))
+    kind, form = rng.choice(KINDS), rng.choice(("", "", "wide", "name", "yaml", "json"))
+    c = cluster
+    always = [
+        (f"why {pod}", lambda: c.why(pod)), ("why", lambda: c.why(most=rng.choice((1, 3, 20)))), (f"fix {pod}", lambda: c.fix(pod)),
+        (f"fits {other}", lambda: c.fits(other)), (f"passes {other}", lambda: c.passes(other)), (f"story {found}", lambda: c.story(found)),
+        (f"skew {found} {moment}", lambda: c.skew(found, moment)), (f"capacity {found} {moment}", lambda: c.capacity(found, moment)),
+        (f"map {key}", lambda: c.map(key)), (f"domains {key}", lambda: c.domains(key)), (f"scores {other}", lambda: c.scores(other)),
+        (f"verdicts {pod}", lambda: c.verdicts(pod)), ("timeline", c.timeline), ("changes", c.changes), ("events", c.events),
+        (f"may {other} {patch}", lambda: c.may(other, patch)), (f"series {what}", lambda: c.series(what=what, over=rng.choice(("time", "steps")))),
+        ("next", lambda: c.next), ("lab", lambda: c.lab(text=True)), ("writes", c.writes),
+    ]  # fmt: skip
+    seldom = [
+        ("visits", c.visits), ("requests", lambda: c.requests(events=rng.random() < 0.5)), ("mounts", c.mounts), ("pools", c.pools),
+        ("create volume", c.create_volume_requests), ("get capacity", c.get_capacity_requests), ("refusals", c.refusals),
+        (f"verdicts {other} {node} {plugin}", lambda: c.verdicts(other, node, plugin)), (f"skew steps {found}", lambda: c.skew(found, over="steps")),
+        ("branches", lambda: c.branches), ("controllers", lambda: c.controllers), ("not read", lambda: c.not_read),
+        ("where", lambda: c.where(rng.choice(("disk=ssd", "zone in (a, b)", "disk", "!disk", f"{make.ZONE}=zone-a", "disk=")))),
+        (f"get {kind} {form}", lambda: c.get(kind, rng.choice(("default", "")), **({"output": form} if form else {}))),
+        ("diff", lambda: c.diff(c.under(rng.choice(("design", "upstream")), replay=True))),
+        ("writes of both", lambda: c.writes(c.under("design", replay=True))), ("all patches", lambda: c.may(other, patch, {"spec": {"nodeSelector": None}})),
+        ("sample", lambda: c.sample(3)), ("changes of a fork", lambda: c.diff(after(c, rng))),
+        (f"kubectl get {kind}", lambda: c.kubectl(f"get {kind} -A {'-o ' + form if form else ''}")),
+        (f"describe {found}", lambda: c.kubectl(f"describe {rng.choice(refs)}")), (f"explain {found}", lambda: c.manifests(rng.choice(refs))),
+    ]  # fmt: skip
+    return [*always, *rng.sample(seldom, 6)]
+
+
+def after(cluster, rng):
+    """Return a fork in which somebody did something."""
+    fork = cluster.fork("other")
+    for _ in range(3):
+        fork = acted(fork, rng)
+    return fork
+
+
+def walk(source, seed, rng):
+    """Ask everything of a cluster, let something happen, and ask some of it again."""
+    cluster = somewhere(source, rng)
+    for number in range(2):
+        found = questions(cluster, rng)
+        for question, asked in found if not number else rng.sample(found, 9):
+            yield told_of(question, asked, random.Random(f"{seed} {question}"))
+        cluster = acted(cluster, rng)
+        cluster.run(steps=rng.choice((0, 1, 5)))
+
+
+def fixes(seed, rng):
+    """Ask what would help, and carry it out."""
+    cluster = somewhere(rng.choice((of_record, of_people, of_incident, of_many)), rng)
+    for pod in [pod for pod in cluster.objects("pods") if not pod.spec.node_name][:2]:
+        name = f"{pod.metadata.namespace}/{pod.metadata.name}"
+        yield told_of(f"why {name}", lambda name=name: cluster.why(name), rng)
+        try:
+            found = cluster.fix(name)
+        except REFUSED as error:
+            yield f"fix {name}", str(error)
+            continue
+        yield f"fix {name}", everything(found, rng)
+        for number, fix in enumerate(list(found)[:5]):
+            tried = told_of("try", lambda fix=fix: fix.try_it(), rng)[1] if fix.can_be_tried else ""
+            yield f"fix {name} {number}", "\n".join([repr(fix), str(fix), tried, str(fix.letter), str(fix.nodes)])
+
+
+def panel(_seed, rng):
+    """Do random things in a panel, and read all of it each time."""
+    cluster = somewhere(rng.choice((of_scenario, of_scenario, of_chance, of_record)), rng)
+    lab = cluster.lab()
+    lab.do("width", px=rng.choice((500, 700, 1000, 1300)))
+    for number in range(12):
+        drawn = "".join(shown_of(lab))
+        refs = sorted(set(SELECTED.findall(drawn))) or ["pod/none"]
+        act, fields = rng.choice(commands(lab, refs, rng))
+        try:
+            lab.do(act, **fields)
+            said = ""
+        except REFUSED as error:
+            said = f"{type(error).__name__}: {error}"
+        words = [said, *lab.history, *controls(lab), *shown_of(lab)]
+        if number % 4 == 0:
+            words.append(lab.reading())
+        yield f"{act} {fields}", UNIQUE.sub("", "\n".join(words))
+
+
+def shown_of(lab):
+    """Return the pictures of a panel."""
+    return [getattr(lab.host, view) for view in ("sentence", "map", "side", "lanes", "body")]
+
+
+def commands(lab, refs, rng):
+    """Return what may be done in a panel."""
+    known = lab.run.steps_known
+    act = rng.choice(ACTS[:-1])
+    values = {}
+    for each in act.fields:
+        choices = (lab.driver.choices(each.choices) or [("", "")]) if each.choices else [(each.default, each.default), *((v, v) for v in each.values)]
+        values[each.name] = rng.choice(choices)[1]
+    return [
+        ("step", {}), ("step", {}), ("back", {}), ("run", {}), ("goto", {"step": rng.randint(0, known)}), ("reset", {}),
+        *(("select", {"ref": rng.choice(refs)}) for _ in range(4)), ("judge", {}), ("tab", {"name": rng.choice(TABS).name}),
+        ("tab", {"name": rng.choice(TABS).name}), ("act", {"number": rng.randint(1, 4)}), ("ask", {"name": act.name}), ("clear", {}),
+        *(("user", {"act": act.name, **values}) for _ in range(3)), ("moment", {"at": rng.choice(("now", "pass", rng.randint(0, known)))}),
+        ("gear", {"unit": rng.choice(("turns", "steps"))}), ("beside", {"name": rng.choice(lab.branches)}),
+        ("only", {"differences": rng.random() < 0.6}), ("branch", {"name": rng.choice(lab.branches)}), ("width", {"px": rng.choice(WIDTHS)}),
+    ]  # fmt: skip
+
+
+def bets(_seed, rng):
+    """Bet on what happens, see it happen, and go on."""
+    forget_grades()
+    cluster = somewhere(rng.choice((of_scenario, of_scenario, of_chance, of_record)), rng)
+    for number in range(3):
+        ask = rng.choice(sorted(ASKS))
+        try:
+            found = cluster.predict(ask=ask)
+        except REFUSED as error:
+            yield f"{ask} {number}", str(error)
+            continue
+        yield f"{ask} {number}, asked", everything(found, rng)
+        found.answer(rng.randint(1, len(found.buttons)))
+        yield f"{ask} {number}, answered", everything(found, rng) + found.said.value
+        found.happen.click()
+        yield f"{ask} {number}, happened", everything(found, rng) + found.said.value + repr(grade())
+
+
+def what_ifs(_seed, rng):
+    """Move the controls of a what-if panel."""
+    cluster = somewhere(rng.choice((of_scenario, of_people, of_many, of_record)), rng)
+    nodes, pods = fault_runs.names(cluster, "node"), fault_runs.names(cluster, "pod")
+    sets = fault_runs.names(cluster, "deployment", "statefulset")
+    fields = {f"{rng.choice(nodes or ['node/none'])}:spec.unschedulable": bool}
+    if pods:
+        fields[f"{rng.choice(pods)}:spec.containers[0].resources.requests.cpu"] = ["100m", "1", "3", None]
+        fields[f"{rng.choice(pods)}:spec.nodeSelector"] = [None, {"disk": "ssd"}, {make.ZONE: "zone-a"}]
+    if sets:
+        fields[f"{rng.choice(sets)}:spec.replicas"] = (0, 4)
+    chosen = dict(rng.sample(sorted(fields.items(), key=str), rng.randint(1, len(fields))))
+    picture = rng.choice(("map", "skew", "verdicts", "capacity", "domains", "scores"))
+    try:
+        opened = cluster.whatif(picture, **chosen)
+    except REFUSED as error:
+        yield f"{picture} {chosen}", str(error)
+        return
+    yield f"{picture} {chosen}", everything(opened, rng) + repr(opened.table)
+    for number in range(4):
+        path = rng.choice(sorted(chosen))
+        control = opened.controls[path]
+        try:
+            control.value = rng.choice(values_of(control))
+        except REFUSED as error:
+            yield f"{number} {path}", str(error)
+            continue
+        yield f"{number} {path} {control.value}", everything(opened, rng)
+
+
+def values_of(control):
+    """Return what there is to choose."""
+    if hasattr(control, "options"):
+        return [each[1] if isinstance(each, tuple) else each for each in control.options]
+    return [True, False] if isinstance(control.value, bool) else list(range(int(control.min), int(control.max) + 1))
+
+
+def searches(_seed, rng):
+    """Search the orders of turns of a small cluster."""
+    name = rng.choice(("zonal-example", "two-replicas", "local-disks", "two-volumes-one-pool", "replicated-database", "soft-spread"))
+    cluster = kvolsched.scenario(name, rng.choice(("design", "upstream")))
+    cluster.run(steps=rng.randint(0, 4))
+    options = {"lag": rng.choice(("none", "ordered")), "max_states": rng.choice((60, 400)), "progress": False}
+    if rng.random() < 0.4:
+        options["at_rest"] = "every pod runs" if rng.random() < 0.2 else lambda c: not c.objects("pods")[-1].spec.node_name or "it runs"
+    yield told_of(f"explore {name} {options}", lambda: cluster.explore(**options), rng)
+    yield told_of(f"sample {name}", lambda: cluster.sample(4), rng)
+
+
+# -- words ---------------------------------------------------------------------------------------------------------------
+
+
+def words(_seed, rng):
+    """Decode and redact what was cut, joined or misspelt."""
+    sentences = [PLACEHOLDER.sub(rng.choice(("web", "data-0", "10")), sentence) for row in MEANINGS for sentence in row.sentences]
+    replaced = Sentences(lambda name: f"<{name}>").replaced
+    for number in range(25):
+        some = rng.sample(sentences, rng.randint(1, 4))
+        whole = rng.choice((*MESSAGES, *ODD_SENTENCES, *OLDER_WORDS))
+        text = rng.choice((
+            some[0], whole, f"0/9 nodes are available: {', '.join(f'{n + 1} {each}' for n, each in enumerate(some))}.",
+            f"Warning  FailedScheduling  5m  default-scheduler  0/9 nodes are available: 9 {some[0]}. preemption: {some[-1]}",
+            whole + " " + some[0], whole[rng.randrange(len(whole)):], some[0][:rng.randint(1, len(some[0]))],
+            "\n".join(some), misspelt(some[0], rng), misspelt(whole, rng), f"[{', '.join(some)}]", f'"{whole}"', f"Error: {some[0]}"))  # fmt: skip
+        yield told_of(f"decode {number}", lambda text=text: kvolsched.decode(text), rng)
+        yield f"redact {number}", replaced(text)
+
+
+def misspelt(text, rng):
+    """Return a text without one of its letters, or with another one."""
+    place = rng.randrange(max(1, len(text)))
+    return text[:place] + rng.choice(("", "x", " ", "(", ".")) + text[place + 1:]
+
+
+def terminal(_seed, rng):
+    """Type commands on files, and magics."""
+    posted = sorted(POSTED.glob("*.yaml"))
+    for number in range(5):
+        path, other = rng.choice(posted), rng.choice([*posted, DUMPS / "shop.yaml.gz"])
+        kind = rng.choice(KINDS)
+        line = rng.choice((
+            f"why {path}", f"why {path} --most {rng.randint(1, 3)}", f"check {path}", f"check {path} --cluster {other}", f"redact {path} --salt s",
+            f"get {other} {kind}", f"get {other} {kind} -A -o {rng.choice(('wide', 'name', 'yaml', 'json', 'moon'))}", f"describe {path} {kind}",
+            f"run {rng.choice(sorted(kvolsched.scenarios()))}", f"incidents {rng.choice(('zone', 'volume', 'pod', 'spread', 'class'))}",
+            f"scenarios {rng.choice(('zone', 'local', 'spread', 'moon'))}", f"said {rng.choice(('skew', 'assume', 'capacity', 'gate', 'xyzzy'))}",
+            f"kinds {rng.choice(('Pod', 'Node', 'pvc', 'sc', 'Moon'))}", f"redact {path} --salt t --explain", f"get {path} nodes,pods --now 2026-01-31T12:00:00"))
+        done = CliRunner().invoke(main, line.split())
+        yield f"kvolsched {number} {line} -> {done.exit_code}".replace(str(ROOT), "TESTS"), done.output.replace(str(ROOT), "TESTS")
+        magic = rng.choice((f"get {kind}", f"describe {kind}", f"get {kind} -o wide", "use d", "get nodes --cluster d", "explain pod.spec", "top"))
+        names = {"c": kvolsched.scenario("zonal-example"), **({"d": kvolsched.scenario("zones")} if rng.random() < 0.5 else {})}
+        with redirect_stdout(StringIO()) as said, redirect_stderr(said):
+            run_magic(names, magic)
+        yield f"%kubectl {magic}", said.getvalue()
+
+
+SOURCES = {"record": of_record, "people": of_people, "incident": of_incident, "scenario": of_scenario, "chance": of_chance, "many": of_many}
+SORTS = {**{name: lambda seed, rng, source=source: walk(source, seed, rng) for name, source in SOURCES.items()},
+         "fixes": fixes, "panel": panel, "bets": bets, "what-ifs": what_ifs, "searches": searches, "words": words, "terminal": terminal}
+
+
+def drawn(name):
+    """Return [(what was asked, all that was shown)] of a walk such as `panel-7`."""
+    sort, _, seed = name.rpartition("-")
+    return [(UNIQUE.sub("", " ".join(question.split())[:200].replace(str(ROOT), "TESTS")), shown) for question, shown in SORTS[sort](name, random.Random(name))]

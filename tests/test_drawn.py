@@ -1,0 +1,58 @@
+"""What chance asks of clusters that chance made shows what it showed before: a digest an answer, in `tests/shown/drawn.txt`.
+
+What differs is written to `build/drawn/`: the same before a change, `git stash` and `python tests/test_drawn.py show WALK`,
+is what to compare it with. After a change that is meant: `python tests/test_drawn.py store [SORT...]`.
+"""
+
+import os
+import sys
+import zlib
+from pathlib import Path
+
+import pytest
+from drawn import SORTS, drawn
+
+STORED = Path(__file__).parent / "shown" / "drawn.txt"
+WRITTEN = Path(__file__).parent.parent / "build" / "drawn"
+COUNTS = {"record": 60, "people": 50, "incident": 60, "scenario": 110, "chance": 60, "many": 14, "fixes": 80, "panel": 120, "bets": 90,
+          "what-ifs": 20, "searches": 30, "words": 60, "terminal": 80}  # fmt: skip
+WALKS = [f"{sort}-{number}" for sort in SORTS for number in range(COUNTS[sort])]
+
+
+def stored():
+    """Return {walk: the digest of each answer}."""
+    return {line.split()[0]: line.split()[1:] for line in STORED.read_text(encoding="utf-8").splitlines()}
+
+
+def digests(told):
+    """Return a digest of each question with its answer."""
+    return [f"{zlib.crc32(f'{question}: {shown}'.encode()):08x}"[:5] for question, shown in told]
+
+
+def written(walk, told):
+    """Write what a walk shows now; return where."""
+    WRITTEN.mkdir(parents=True, exist_ok=True)
+    path = WRITTEN / f"{walk}.txt"
+    path.write_text("\n".join(f"=== {question}\n{shown}" for question, shown in told) + "\n", encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("walk", WALKS)
+def test_whatever_is_asked_shows_what_it_showed(walk):
+    """Every word and mark of every answer is what it was, whatever somebody has done before."""
+    told, before = drawn(walk), stored()[walk]
+    now = digests(told)
+    if now != before:
+        changed = [question for (question, _), one, other in zip(told, now, [*before, *[""] * len(now)], strict=False) if one != other]
+        pytest.fail(f"{len(changed)} of {len(now)} answers are others, the first: {changed[:5]}; {written(walk, told)} has all")
+
+
+if __name__ == "__main__":
+    os.environ["TQDM_DISABLE"] = "1"
+    if sys.argv[1] == "show":
+        print(written(sys.argv[2], drawn(sys.argv[2])))
+    else:
+        kept = stored() if STORED.exists() and sys.argv[2:] else {}
+        kept = {walk: kept.get(walk) if sys.argv[2:] and walk.rpartition("-")[0] not in sys.argv[2:] else digests(drawn(walk))
+                for walk in WALKS}  # fmt: skip
+        STORED.write_text("".join(f"{' '.join([walk, *each])}\n" for walk, each in kept.items()), encoding="utf-8")
