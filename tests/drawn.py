@@ -404,5 +404,5 @@ SORTS = {**{name: lambda seed, rng, source=source: walk(source, seed, rng) for n
 
 def drawn(name):
     """Return [(what was asked, all that was shown)] of a walk such as `panel-7`."""
-    sort, _, seed = name.rpartition("-")
+    sort, _, _ = name.rpartition("-")
     return [(UNIQUE.sub("", " ".join(question.split())[:200].replace(str(ROOT), "TESTS")), shown) for question, shown in SORTS[sort](name, random.Random(name))]

@@ -709,7 +709,7 @@ class ClusterActs(ClusterCore):
         """
         other = self.fork()
         rules = self.revision.with_plugin(custom_plugin(rule, prefer, name), weight)
-        other.name = f"{self.name}, {rules.name}"
+        other.name = f"{self.name}, {rules.name}".removeprefix(", ")
         if self.revision is not self.first_rules:
             upgrades.upgrade(other, rules, SCHEDULER, beside=False)
             return other

@@ -11,7 +11,7 @@ from typing import overload
 import attrs
 
 from ...api.notebook_output import DrawnAnswer, to_type
-from ...api.words import hanging_indent
+from ...api.words import counted, hanging_indent
 from .answer import DemandRow, Why
 from .table import joined
 
@@ -221,8 +221,8 @@ class Whys(DrawnAnswer):
         lines += [f"  {len(c):>{wide},}  {hanging_indent([repr(c)], wide + 4)}" for c in causes[: self.most]]
         rest = causes[self.most :]
         if rest:
-            words = f"of {len(rest)} more causes ({to_type('`.causes`, or a larger `most`', 'a larger --most')})"
-            lines.append(f"  {sum(map(len, rest)):>{wide},}  {words}")
+            how = to_type("`.causes`, or a larger `most`", "a larger --most")
+            lines.append(f"  {sum(map(len, rest)):>{wide},}  of {counted(len(rest), 'more cause')} ({how})")
         return "\n".join(lines)
 
 

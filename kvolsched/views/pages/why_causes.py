@@ -5,6 +5,7 @@ from collections.abc import Mapping
 
 from attrs import frozen
 
+from kvolsched.api.words import counted
 from kvolsched.questions.why import Cause, Why, Whys
 from kvolsched.rules.named import plugin_card
 from kvolsched.views.drawing.html import Html, bar, block, joined, page, row, table, tag, tile, words
@@ -108,7 +109,7 @@ def draw(answers: Whys) -> Html:
     said = "nearest edit, for one of the pods" if any(cause.edit for cause in causes) else "pods"
     names = ("pods", "", "what lacks, and both sides", *(zone.zone or "nodes" for zone in causes[0].zones), said)
     lines = (_row(cause, f"p{place}", most) for place, cause in enumerate(causes))
-    more = f"{folded:,} pods of {len(rest)} more causes: `.causes` has all" if rest else ""
+    more = f"{folded:,} pod{'s' * (folded > 1)} of {counted(len(rest), 'more cause')}: see `.causes`" if rest else ""
     used = {mark for cause in causes for zone in cause.zones for mark, _, _ in zone.marks}
     used |= {letter for cause in causes for letter, _ in cause.chips}
     known = [*((head.letter, head.family, head.name) for head in heads.values()), *LETTERS]

@@ -6,7 +6,7 @@ A letter repeats the colour of a verdict, and words repeat both.
 from collections import Counter
 from math import ceil
 
-from kvolsched.api.words import cores
+from kvolsched.api.words import cores, counted
 from kvolsched.views.drawing import text
 from kvolsched.views.drawing.scene import Box, Scene
 from kvolsched.views.drawing.svg import rect, word
@@ -31,7 +31,7 @@ def domain_facts(frame: Frame, name: str, nodes: tuple[NodeRow, ...], homes: Cou
     volumes = Counter(volume.reach.partition(":")[2] for volume in frame.volumes)
     placed = sum(homes[node.name] for node in nodes)
     held = volumes[name] + sum(volumes[node.name] for node in nodes)
-    return [f"{len(nodes)} nodes", fits_words(nodes), f"{placed} placed", f"{held} volumes"]
+    return [counted(len(nodes), "node"), fits_words(nodes), f"{placed} placed", counted(held, "volume")]
 
 
 def interesting(frame: Frame, selection: str, most: int) -> tuple[NodeRow, ...]:

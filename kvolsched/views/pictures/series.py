@@ -2,6 +2,7 @@
 
 from itertools import groupby, pairwise
 
+from kvolsched.api.words import counted
 from kvolsched.questions.series import Timeline
 from kvolsched.views import frame as f
 from kvolsched.views.drawing import text as t
@@ -66,7 +67,7 @@ def note(rows: f.SeriesRows) -> str:
     seeds = sorted(set(rows.seeds))
     runs = "one run" if len(rows.clusters) == 1 else f"{len(rows.clusters)} runs"
     last = max((line.last_step for pane in rows.panes for line in pane.lines), default=rows.step)
-    span = f"{last} steps at t = {rows.until:g} s" if rows.until == 0 else f"t = 0 to {rows.until:g} s"
+    span = f"{counted(last, 'step')} at t = {rows.until:g} s" if rows.until == 0 else f"t = 0 to {rows.until:g} s"
     return f"{runs}, seed{'s' * (len(seeds) > 1)} {', '.join(map(str, seeds))}, {span}"
 
 
