@@ -14,6 +14,7 @@ from io import StringIO
 from pathlib import Path
 
 import fault_runs
+import ipywidgets as widgets
 import random_acts
 from click.testing import CliRunner
 from shown_cases import MESSAGES, ODD_SENTENCES, OLDER_WORDS, controls
@@ -38,6 +39,8 @@ REFUSED = (ApplyRefused, LookupError, ValueError, TypeError)
 WIDTHS = (320, 480, 560, 700, 820, 1000, 1000, 1400)
 SELECTED = re.compile(r'data-ref="([^"]+)"')
 UNIQUE = re.compile(r"\bk-?[0-9a-f]{6,}\b|0x[0-9a-f]+")  # what no two runs share
+SET = re.compile(r"frozenset\(\{([^{}]*)\}\)")
+NO_VALUES = {"chart", "cluster", "svg", "theme", "width", "bytes_per_state", "with_fix", "world"}  # pictures, clusters, sizes
 KINDS = ("pods", "nodes", "pvc", "pv", "sc", "deploy", "sts", "rs", "ds", "csinodes", "csidrivers", "csistoragecapacities", "events",
          "all", "pod,pvc", "moons", "volumeattachments", "quota")  # fmt: skip
 SERIES = ("running", "pending", "failures", "cpu held", "room", "skew", "lives", "runing")
@@ -45,7 +48,7 @@ SERIES = ("running", "pending", "failures", "cpu held", "room", "skew", "lives",
 
 def everything(answer, rng):
     """Return all that an answer shows: its words, and its picture at a random width with a random thing selected."""
-    told = [repr(answer)]
+    told = [repr(answer), *faces(answer)]
     if hasattr(answer, "html") and isinstance(answer.html, str):
         told.append(answer.html)
     figure = answer.figure() if hasattr(answer, "figure") and not isinstance(answer, type) else answer
@@ -65,6 +68,20 @@ def everything(answer, rng):
         except ApplyRefused as error:  # what a control was moved to is refused: whoever reads its value is told
             told.append(str(error))
     return UNIQUE.sub("", "\n".join(told)).replace(str(ROOT), "TESTS")
+
+
+def faces(answer):
+    """Yield what else a reader reads of an answer: each of its public names that is a value."""
+    if isinstance(answer, str | list | dict | tuple | bool | None) or hasattr(answer, "comm"):
+        return
+    for name in dir(answer):
+        if name[0] != "_" and name not in NO_VALUES and not callable(value := getattr(answer, name)):
+            yield f".{name} {SET.sub(in_order, repr(value))}"
+
+
+def in_order(found):
+    """Return a set's words in their order."""
+    return f"{{{', '.join(sorted(found[1].split(', ')))}}}"
 
 
 def told_of(question, asked, rng):
@@ -251,7 +268,7 @@ def panel(_seed, rng):
         refs = sorted(set(SELECTED.findall(drawn))) or ["pod/none"]
         act, fields = rng.choice(commands(lab, refs, rng))
         try:
-            lab.do(act, **fields)
+            act, fields = (act, lab.do(act, **fields) or fields) if rng.random() < 0.7 else (pressed(lab, rng), "")
             said = ""
         except REFUSED as error:
             said = f"{type(error).__name__}: {error}"
@@ -259,6 +276,28 @@ def panel(_seed, rng):
         if number % 4 == 0:
             words.append(lab.reading())
         yield f"{act} {fields}", UNIQUE.sub("", "\n".join(words))
+
+
+def pressed(widget, rng):
+    """Click or move a control that is shown; return which one."""
+    control = rng.choice([each for each in shown_controls(widget) if not getattr(each, "disabled", False)])
+    if isinstance(control, widgets.Button):
+        control.click()
+    elif isinstance(control, widgets.Textarea | widgets.Text | widgets.Combobox):
+        control.value = rng.choice([*getattr(control, "options", ()), "", "node-a", "a=b", "7", "not there", "{spec: {replicas: 2}}"])
+    else:
+        control.value = rng.choice(values_of(control))
+    return f"{type(control).__name__} {getattr(control, 'description', '')} {getattr(control, 'value', '')}"
+
+
+def shown_controls(widget):
+    """Yield every control that is shown."""
+    if getattr(widget.layout, "display", None) != "none":
+        if isinstance(widget, widgets.Button | widgets.Text | widgets.Dropdown | widgets.Textarea | widgets.Combobox | widgets.Checkbox
+                      | widgets.IntSlider | widgets.SelectionSlider | widgets.ToggleButtons | widgets.ToggleButton):  # fmt: skip
+            yield widget
+        for child in getattr(widget, "children", ()):
+            yield from shown_controls(child)
 
 
 def shown_of(lab):
@@ -397,9 +436,49 @@ def terminal(_seed, rng):
         yield f"%kubectl {magic}", said.getvalue()
 
 
+def typed(_seed, rng):
+    """Type whole commands, wrong ones and with standard input, in a folder of their own."""
+    posted = sorted(POSTED.glob("*.yaml"))
+    names = sorted(kvolsched.scenarios())
+    for _ in range(6):
+        path, other, name = rng.choice(posted), rng.choice(posted), rng.choice(names)
+        rules = rng.choice(("upstream", "design", "draft", "no storage capacity", "moon"))
+        line = rng.choice((
+            "why -", "check - --cluster " + str(other), f"why {path} --fix --most 2", f"why {path} {other}", f"why {path} --revision {rules}",
+            f"why {path} --pod default/none", f"check {path} --cluster {other} --without {rng.choice(('zone=a', 'zone', 'moon'))}",
+            f"check {path} --cluster {path} --json", f"redact {path} -o out.yaml --map names --salt s", f"redact {path} -o out.txt", "redact none",
+            f"get {path} {rng.choice(KINDS)} -A --show-labels", f"get {path} {other} all", f"get {path} pods web", f"get {path} pods -n {rng.choice(('default', 'shop'))}",
+            f"describe {path} pods", f"describe {path} node {rng.choice(('a', 'n1', 'none'))}", f"run {name} --revision {rules}", f"run {name} --seed 3",
+            f"run {name} --set {rng.choice(('zones=2', 'replicas=2', 'count', 'x=1'))}", f"explore {rng.choice(names)} --max-states 40 --lag none",
+            f"explore zonal-example --max-states {rng.choice(('20', '900', 'x'))}", "incidents", f"incidents --play {rng.choice(('dead-zone', 'zone', 'xyzzy'))}",
+            f"scenarios {name}", "kinds", f"kinds {rng.choice(('pod', 'Pods', 'deploy', 'csinode', 'pvcs'))}", "alternatives", f"{rng.choice(('wyh', 'ge', 'serv'))} x",
+            "decode", "said", "page ada --level 1 --number 2", "lessons", "serve none --port 99999", f"bench {rng.choice(('moon', '--nodes 1'))}", f"differ upstream {rules} --examples 3",
+            f"conform {path}", f"conform {ROOT / 'conformance' / 'apply.jsonl.gz'} --json", "grade none.json"))
+        said = rng.choice((path.read_text(encoding="utf-8"), "0/3 nodes are available: 3 Insufficient cpu.", "", "{}", "kind: [", "kubectl get pods\nhint\ndone\n",
+                           f"apiVersion: v1\nkind: Pod\nmetadata: {{name: x}}\nspec: {{containers: [{{name: a, cpu: {rng.randrange(9)}}}]}}\n"))
+        with CliRunner().isolated_filesystem():
+            done = CliRunner().invoke(main, line.split(), input=said)
+            kept = "".join(each.read_text(encoding="utf-8") for each in sorted(Path().glob("*")) if each.is_file())
+        yield f"kvolsched {line} -> {done.exit_code}".replace(str(ROOT), "TESTS"), (done.output + kept).replace(str(ROOT), "TESTS")
+
+
+def benches(_seed, rng):
+    """Try patches of a gated pod by hand."""
+    cluster = somewhere(of_many, rng)
+    gated = make.pod("gated", gates=("a/b",), **rng.choice(({}, {"nodeSelector": {make.ZONE: "zone-01"}}, {"nodeSelector": {"disk": "ssd", "gpu": "yes"}})))
+    cluster.apply(gated)
+    bench = cluster.may("pod/gated", {"spec": {"nodeSelector": {"gpu": "yes"}}}, edit=True)
+    for number in range(6):
+        try:
+            act = pressed(bench, rng)
+        except REFUSED as error:
+            act = str(error)
+        yield f"{number} {act}", everything(bench, rng)
+
+
 SOURCES = {"record": of_record, "people": of_people, "incident": of_incident, "scenario": of_scenario, "chance": of_chance, "many": of_many}
 SORTS = {**{name: lambda seed, rng, source=source: walk(source, seed, rng) for name, source in SOURCES.items()},
-         "fixes": fixes, "panel": panel, "bets": bets, "what-ifs": what_ifs, "searches": searches, "words": words, "terminal": terminal}
+         "fixes": fixes, "panel": panel, "bets": bets, "what-ifs": what_ifs, "searches": searches, "words": words, "terminal": terminal, "typed": typed, "benches": benches}
 
 
 def drawn(name):

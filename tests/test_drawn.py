@@ -14,8 +14,9 @@ from drawn import SORTS, drawn
 
 STORED = Path(__file__).parent / "shown" / "drawn.txt"
 WRITTEN = Path(__file__).parent.parent / "build" / "drawn"
-COUNTS = {"record": 60, "people": 50, "incident": 60, "scenario": 110, "chance": 60, "many": 14, "fixes": 80, "panel": 120, "bets": 90,
-          "what-ifs": 20, "searches": 30, "words": 60, "terminal": 80}  # fmt: skip
+COUNTS = {"record": 110, "people": 50, "incident": 60, "scenario": 110, "chance": 60, "many": 14, "fixes": 80, "panel": 120, "bets": 90,
+          "what-ifs": 20, "searches": 30, "words": 60, "terminal": 80, "typed": 120,
+          "benches": 20}  # fmt: skip
 WALKS = [f"{sort}-{number}" for sort in SORTS for number in range(COUNTS[sort])]
 
 
