@@ -241,6 +241,9 @@ class Tests:
         self.text = {path: path.read_text(encoding="utf-8") for path in sources()}
         self.known = {path: s.statements(ast.parse(text), path.name) for path, text in self.text.items()}
         self.killers = Counter()
+        self.functions = {}
+        for known in self.runs:
+            self.functions.setdefault(_function(known), []).append(known)
         self.todays = {test for known, tests in self.runs.items() for test in tests if TODAYS.search(known)}
 
     def documented(self, path, line):
@@ -284,7 +287,11 @@ class Tests:
         inside = self.statement(path, line) or self.of_default(path, line)
         found = self.of_statement(inside) if inside else self.of_names(path, line)
         here = str(path)
-        order = sorted(found, key=lambda test: (-self.killers[here, test], self.seconds[test] > 1, self.size[test]))
+        rare = Counter()  # tests of what few tests run in this function see what others never do
+        for known in self.functions.get(_function(inside), ()) if inside else ():
+            for test in self.runs[known]:
+                rare[test] += 1 / len(self.runs[known])
+        order = sorted(found, key=lambda test: (-self.killers[here, test], self.seconds[test] > 1, -rare[test], self.size[test]))
         seen = [test for test in order if WHAT_READERS_SEE in test]
         first = dict.fromkeys([*order[:6], *(seen[:6] if inside else seen)])
         return [*first, *(test for test in order if test not in first)]
@@ -305,8 +312,7 @@ class Tests:
     def of_statement(self, known):
         """Return the tests that run a statement; of one that was written since, those that run its function."""
         if known not in self.runs:
-            function = ":".join(known.split(":")[:2]) + ":"
-            return {test for other, tests in self.runs.items() if other.startswith(function) for test in tests}
+            return {test for other in self.functions.get(_function(known), ()) for test in self.runs[other]}
         return self.runs[known]
 
     def of_names(self, path, line):
@@ -318,6 +324,11 @@ class Tests:
                 todo += [other for text in self.text.values() if name in text
                          for other, _, _, words in _defined(text) if name in words]
         return self._reading(names)
+
+
+def _function(known):
+    """Return the module and function of what a statement is known by."""
+    return ":".join(known.split(":")[:2])
 
 
 WORD = re.compile(r"\w+")

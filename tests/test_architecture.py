@@ -533,7 +533,6 @@ SPLIT_BY_RIGHT = {
 SPLIT_STILL = {
     "measure/experiments/storage_capacity.py": {"words"},
     "questions/predict/candidates.py": {"words"},
-    "views/fill/history.py": {"words"},
     "views/pictures/headline.py": {"words"},
 }
 

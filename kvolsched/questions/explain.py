@@ -59,7 +59,8 @@ class FieldChange:
     new: str
 
     def __str__(self) -> str:
-        return f"{self.path}: {from_to(self.old, self.new) if self.old else self.new}"
+        values = from_to(self.old, self.new) if self.old else self.new
+        return f"{self.path}: {values}" if values else self.path
 
 
 @attrs.frozen
@@ -102,7 +103,7 @@ def story(cluster: ClusterCore, reference: str) -> Story:
         if turn.end > cluster.world.place or turn.quiet:
             continue
         concerned = [change for change in merge_note_changes(changes_of(cluster, turn)) if is_about(change, key)]
-        changed = tuple(words for change in concerned for words in change_lines(change))
+        changed = tuple(str(each) for change in concerned for each in change_lines(change))
         if changed:
             rows.append(StoryRow(turn.step, turn.time, turn.actor or turn.component, turn.words, changed))
     return Story(ref(key), tuple(rows))
@@ -157,19 +158,19 @@ def key_of_note_subject(note: Note) -> Key | None:
     return None
 
 
-def change_lines(change: Change) -> list[str]:
-    """Return a change as text, one line per field; a note's line names its component."""
+def change_lines(change: Change) -> list[FieldChange]:
+    """Return a change as fields, one for each line; a note's line names its component."""
     place = change.key
     if isinstance(place, Note):
         before, after = describe_note(change.old, place.sort), describe_note(change.new, place.sort)
         what = place.name if place.sort == MEMORY else place.sort
-        return [] if before == after else [f"{place.component} notes {what}: {from_to(before, after)}"]
+        return [] if before == after else [FieldChange(f"{place.component} notes {what}", before or "none", after)]
     if place.kind == "Event":
         event = change.new or change.old
-        return [f"event {event.reason}: {event.message}"]
+        return [FieldChange(f"event {event.reason}", "", event.message)]
     if change.old is None or change.new is None:
-        return [f"{ref(place)} {'created' if change.old is None else 'gone'}"]
-    return [str(field) for field in changed_fields(change.old, change.new)]
+        return [FieldChange(f"{ref(place)} {'created' if change.old is None else 'gone'}", "", "")]
+    return changed_fields(change.old, change.new)
 
 
 def describe_note(value: Any, sort: str = "") -> str:

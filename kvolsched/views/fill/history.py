@@ -117,7 +117,8 @@ def story(context: FrameContext) -> f.ObjectStory:
             if is_about(change, key):
                 op = "+" if change.old is None else "-" if change.new is None else "~"
                 actor = label_of(turn.actor or turn.component)
-                rows += [_story_row(turn.step, turn.time, actor, op, words) for words in change_lines(change)]
+                rows += [f.ObjectStoryRow(turn.step, turn.time, actor, op, each.path, each.old,
+                                          each.new or ("none" if each.old else "")) for each in change_lines(change)]
     return f.ObjectStory(reference, tuple(rows))
 
 
@@ -126,12 +127,6 @@ def _key_or_none(reference: str) -> Key | None:
         return key_for(reference)
     except KeyError:
         return None
-
-
-def _story_row(step: int, time: float, actor: str, op: str, words: str) -> f.ObjectStoryRow:
-    field, _, values = words.partition(": ")
-    old, arrow, new = values.partition(" → ")
-    return f.ObjectStoryRow(step, time, actor, op, field, old if arrow else "", new if arrow else values)
 
 
 def events(context: FrameContext) -> tuple[f.EventRow, ...]:
