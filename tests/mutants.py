@@ -14,7 +14,7 @@ digit is what is drawn first, the rest only differs. Of a module of rules nor is
 - which values of a dial or a setting are refused;
 - names by which a component finds its own notes, views, causes and routines: who writes them is who reads them;
 - the namespace that stands in where there is none: every stored object has one;
-- kinds that no document knows, and when pods are tried again after changes of such kinds and fields.
+- kinds and fields that no document knows, and when pods are tried again after their changes.
 """
 
 import ast
@@ -41,6 +41,7 @@ TELLS = {"describe", "Card", "Clause", "Sides", "_clauses", "_words", "__str__",
 TELLS_IN = {"dial": slice(1, None), "QueueingHint": slice(1, 2), "Values": slice(0, 1),
             "Reason": slice(0, 1), "once": slice(0, 1), "cached": slice(0, 1)}
 """The arguments that are words, what may be said, or names inside."""
+NOT_TOLD = {"words", "refusal_words", "metadata", "unread", "volume_attributes_class_name"}
 SPARES = {"concerning", "is_settled", "_is_handed_over", "_dequeue_settled", "_is_marked", "needs_poll", "_next_hash",
           "_topologies", "_is_countable", "_uncertain", "skip_without", "filter_skip_without", "reads_other_nodes",
           "reads_room"}  # fmt: skip
@@ -150,7 +151,7 @@ class _Decisions(ast.NodeVisitor):
                 left_out = list(left_out)  # the drivers that came after the plugins
             case ast.Call(function, arguments):
                 left_out = arguments[TELLS_IN.get(_name(function), slice(0))]
-                left_out += [each for each in node.keywords if each.arg in ("words", "refusal_words", "metadata", "unread")]
+                left_out += [each for each in node.keywords if each.arg in NOT_TOLD]
             case _:
                 left_out = []
         for each in left_out:

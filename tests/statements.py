@@ -122,9 +122,13 @@ class Recorder(importlib.abc.MetaPathFinder):
         return spec
 
     def pytest_runtest_logstart(self, nodeid):
-        """Begin with the marks of what all tests of the file share: what its import has run."""
+        """Begin with the marks of what all tests of the file share: what its import has run; nothing is answered before."""
         if self.collected is None:
             self.collected = bytes(self.marks)
+        for module in [each for each in sys.modules.values() if MARKS in getattr(each, "__dict__", ())]:
+            for each in vars(module).values():
+                if hasattr(each, "cache_clear"):
+                    each.cache_clear()
         self.marks[:] = self.collected
         self.test_began = time.process_time()
 

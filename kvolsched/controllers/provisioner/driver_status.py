@@ -192,7 +192,7 @@ class StatusPublisher(Publisher):
         return old.capacity is not None and value(old.capacity) == value(pool.capacity or "0")
 
     def _patch(self, patch: PoolPatch) -> Write:
-        verb = "removes" if patch.pool is None else f"publishes {patch.pool.capacity} for"
+        verb = f"publishes {patch.pool.capacity} for" if patch.pool is not None else "removes"
         words = f"{self.label} {verb} pool {patch.name} of class {patch.storage_class}"
         return Write("patch", Key("CSIDriver", "", self.driver), patch, words=words)
 
