@@ -38,7 +38,7 @@ TELLS = {"describe", "Card", "Clause", "Sides", "_clauses", "_words", "__str__",
          "_value", "_read_shape", "NamedSetting", "check_gates", "_object_list",
          "CapacityExceeded", "ClaimInUse", "LabelMissing", "LimitExceeded", "NothingProvisioned", "OtherNodeSelected",
          "DiskAttached", "OtherZone", "PoolsExceeded", "SkewExceeds", "TopologyNotAllowed", "VolumeOutOfReach"}  # fmt: skip
-TELLS_IN = {"dial": slice(1, None), "QueueingHint": slice(1, 2), "Values": slice(0, 1),
+TELLS_IN = {"dial": slice(1, None), "QueueingHint": slice(1, 2), "Values": slice(0, 1), "AdmissionPlugin": slice(0, 1),
             "Reason": slice(0, 1), "once": slice(0, 1), "cached": slice(0, 1)}
 """The arguments that are words, what may be said, or names inside."""
 NOT_TOLD = {"words", "refusal_words", "metadata", "unread", "volume_attributes_class_name"}

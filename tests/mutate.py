@@ -63,11 +63,11 @@ TODAYS = re.compile(  # what a cell runs only under today's rules
     r"\.(WaitInPreBind|CSIMigration|CapacityPublisher|CapacityShape|ShapePoint|StorageCapacityCheck)\."
 )
 SILENT = re.compile(r"""  # what the documents are silent about, although it runs under their rules, too: of later releases
-    \.(_index_pod|_is_going|_stops_tracking_inline|offered_by|single_pod_mode|_single_pod_users|with_offered):
+    \.(_index_pod|_is_going|_stops_tracking_inline|mode|offered_by|single_pod_mode|_single_pod_users|with_offered):
     | \.counted_by_moving
-    | \b(FINALIZER|GROUPING_KINDS|MIGRATED_TO|SCORING_GATE|SINGLE_POD_MODE|WITH_GENERATIONS)\b
+    | \b(FILESYSTEM|FINALIZER|GROUPING_KINDS|MIGRATED_TO|SCORING_GATE|SINGLE_POD_MODE|WITH_GENERATIONS)\b
     | \b(assign_default_class|is_default|is_listed|migrated|modes_match|moves|serves_claim|serves_volume|shared_labels)\b
-    | \bvolume_taken\b
+    | \b(has_class|volume_taken)\b
     | :(if\ )?(checks_capacity|guarded)(\ =|:) | :if\ any\(\(?waiting\.checks_capacity
     # of provisioners that are no CSI drivers
     | \.(is_on_node|_directory): | :(of_node|host)\ =\  | HOSTNAME_LABEL:\ \(host | \bis_csi\b

@@ -55,7 +55,7 @@ class PublishedPool:
     @property
     def pool(self) -> str:
         """The pool's name: that of the node, or the labels of the segment without their common prefix."""
-        return self.node or ",".join(f"{key.partition('/')[2]}={text}" for key, text in self.segment) or "cluster"
+        return self.node or ",".join(f"{key.partition('/')[2]}={text}" for key, text in self.segment)
 
     @property
     def cause(self) -> str:
@@ -93,8 +93,6 @@ class StatusPublisher(Publisher):
         if self.options.form == NODE:
             here = (node.metadata.name for node in nodes if node.metadata.name == self.node)
             pools = [PublishedPool(EPHEMERAL_STORAGE, node=name) for name in here]
-        elif not self.options.prefix:
-            pools = []
         else:
             segments = sorted({segment for node in nodes if (segment := self._segment(node))})
             found = [each for each in ctx.seen.all("StorageClass") if each.provisioner == self.driver]
@@ -174,7 +172,7 @@ class StatusPublisher(Publisher):
 
     def _pool(self, ctx: TurnContext, item: PublishedPool, response: CapacityResponse) -> CSIStoragePool:
         terms = tuple(Requirement(key=key, operator="In", values=(text,)) for key, text in item.segment)
-        topology = NodeSelector(node_selector_terms=(NodeSelectorTerm(match_expressions=terms),)) if terms else None
+        topology = NodeSelector(node_selector_terms=(NodeSelectorTerm(match_expressions=terms),))
         expires = self.options.expires
         return CSIStoragePool(
             name=item.pool, node_topology=None if item.node else topology, node_list=(item.node,) if item.node else (),
