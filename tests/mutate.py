@@ -67,7 +67,7 @@ SILENT = re.compile(r"""  # what the documents are silent about, although it run
     | \.counted_by_moving
     | \b(FILESYSTEM|FINALIZER|GROUPING_KINDS|MIGRATED_TO|SCORING_GATE|SINGLE_POD_MODE|WITH_GENERATIONS)\b
     | \b(assign_default_class|is_default|is_listed|migrated|modes_match|moves|serves_claim|serves_volume|shared_labels)\b
-    | \b(_assign_default_class|has_class|pods_of|volume_taken)\b | :failed\ =\ PlannedEvent\(
+    | \b(_assign_default_class|has_class|pods_of|volume_taken)\b | :failed\ =\ PlannedEvent\(Key\(CLAIM
     | :(if\ )?(checks_capacity|guarded)(\ =|:) | :if\ any\(\(?waiting\.checks_capacity
     # of provisioners that are no CSI drivers
     | \.(is_on_node|_directory): | :(of_node|host)\ =\  | HOSTNAME_LABEL:\ \(host | \bis_csi\b

@@ -283,8 +283,8 @@ class ClaimSync:
             annotations = claim.metadata.annotations.merged(dict.fromkeys(keys, provisioner))
             annotations = self.options.migration.annotated(annotations, provisioner)
             annotated = evolve_parts(claim, metadata={"annotations": annotations})
-        key = Key(CLAIM, claim.metadata.namespace or "default", claim.metadata.name)
-        failed = PlannedEvent(key, "Warning", "ProvisioningFailed", messages.claim_not_saved, SOURCE)
+        failed = PlannedEvent(Key(CLAIM, claim.metadata.namespace or "default", claim.metadata.name), "Warning",
+                              "ProvisioningFailed", messages.claim_not_saved, SOURCE)
         plan.update(
             claim, annotated, f"PV controller asks provisioner {provisioner} for a volume for {reference_of(claim)}",
             on_failure=(failed,) if messages.claim_not_saved else (), operation=_operation(claim)
