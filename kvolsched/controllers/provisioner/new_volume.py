@@ -13,6 +13,7 @@ from ...api.kinds.volume import (
     PersistentVolume,
     PersistentVolumeClaim,
     PersistentVolumeSpec,
+    PersistentVolumeStatus,
 )
 from ...api.volumes import claim_ref_of, class_of_claim
 from . import topology
@@ -87,6 +88,7 @@ def volume_for(
             mount_options=storage_class.mount_options, rest=Frozen(source),
             volume_attributes_class_name=(claim.spec.volume_attributes_class_name or None) if "csi" in source else None,
         ),
+        status=PersistentVolumeStatus(phase="Pending"),
     )
 
 
