@@ -329,7 +329,7 @@ class Revision(SettableRules):
         if not self.settings.is_on(API_SERVER, DIRECTIVES_GATE):
             more = (*more, admission.NO_GATED_UPDATES)
         more = (*more, *(plugin for plugin in self.admission_plugins if plugin.name not in self.disabled))
-        disabled = admission.drop_disabled_fields(gate for gate, on in sorted(gates.items()) if not on)
+        disabled = admission.drop_disabled_fields(gate for gate, on in gates.items() if not on)
         more = (*self.unknown_fields.plugins, *disabled, *more)
         admit = admission.DEFAULT_ADMISSION.without(*off)
         admit = attrs.evolve(admit, plugins=(*admit.plugins, *more))
