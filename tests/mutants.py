@@ -111,8 +111,8 @@ def mutants(tree, *, draws=False, rules=False):
     return found
 
 
-def chosen(by_line, line, seed):
-    """Return one of a line's mutants that says something else than the line, or None."""
+def chosen(by_line, line, seed, known=frozenset()):
+    """Return one of a line's mutants that says something else than the line, or None; none of those that are `known`."""
     there = list(by_line[line])
     random.Random(f"{seed}:{line}").shuffle(there)
     for mutant in there:
@@ -120,9 +120,14 @@ def chosen(by_line, line, seed):
             _, before, after = mutant.source()
         except (SyntaxError, ValueError):
             continue
-        if before != after:
+        if before != after and in_one_line(before, after) not in known:
             return mutant
     return None
+
+
+def in_one_line(before, after):
+    """Return what was written before and after as it is listed."""
+    return tuple(" ".join(each.split())[:200] for each in (before, after))
 
 
 def _seen(node, parent):

@@ -8,7 +8,10 @@ With `--documents` before all of it: the lines of the rules that the design docu
 documents' notebooks alone as tests: is a cell that stays as it is proof of anything? What is no rule of the documents is
 not drawn: a line that cells run under today's rules alone, a constant that such lines alone read, a default that the
 documents' rules replace, what acts on later releases' fields alone (`SILENT`), and what tests/mutants.py leaves out of
-modules of rules. Everything else counts, whether or not a reader could notice it.
+modules of rules.
+
+Not tried either is what `tests/equivalent_mutants.tsv` lists, mutant by mutant, each with the reason why it changes
+nothing that anybody could see. Everything else counts.
 
 No file of the tree is changed: every mutant is a fork of a process that has collected the tests, where it is put into
 its function; one outside of functions stands in a temporary copy of the tree, which is imported anew. Only tests that run
@@ -74,6 +77,8 @@ SILENT = re.compile(r"""  # what the documents are silent about, although it run
     # of provisioners that are no CSI drivers
     | \.(is_on_node|_directory): | :(of_node|host)\ =\  | HOSTNAME_LABEL:\ \(host | \bis_csi\b
 """, re.VERBOSE)
+EQUIVALENT = Path(__file__).parent / "equivalent_mutants.tsv"
+"""Mutants of which a person has read that nobody could see them, each with the reason: they are not tried."""
 CELLS = "tests/documents/test_document_notebooks.py"
 
 NOT_RUN = ("browser", "test_lint", "test_wheel", "test_site", "test_lessons", "test_lessons_shipped", "test_notebooks",
@@ -144,6 +149,22 @@ def class_fields(path):
     return {line: (each.name, field.target.id) for each in parsed(path).body if isinstance(each, ast.ClassDef)
             for field in each.body if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name)
             for line in range(field.lineno, field.end_lineno + 1)}
+
+
+@cache
+def equivalent():
+    """Return {(file, text of a line): what its mutants that change nothing write before and after}, as they are listed."""
+    found = {}
+    for line in EQUIVALENT.read_text(encoding="utf-8").splitlines()[1:]:
+        file, text, before, after, _reason = line.split("\t")
+        found.setdefault((file, text), set()).add((before, after))
+    return found
+
+
+def chosen(path, line, seed):
+    """Return the mutant of a line that is tried, or None."""
+    text = path.read_text(encoding="utf-8").splitlines()[line - 1].strip()
+    return m.chosen(mutants_of(path), line, seed, equivalent().get((str(path.relative_to(ROOT)), text), ()))
 
 
 def is_mutated(origin):
@@ -361,8 +382,8 @@ def _defined(text):
 def sample(count, seed, tests):
     """Return (file, line) of so many random lines that have a mutant."""
     lines = [(path, line) for path in sources() for line in mutants_of(path)]
-    order = random.Random(seed).sample(lines, len(lines) if MUTATED is DOCUMENTED else min(count, len(lines)))
-    drawn = (each for each in order if MUTATED is not DOCUMENTED or tests.documented(*each))
+    order = random.Random(seed).sample(lines, len(lines))
+    drawn = (each for each in order if (MUTATED is not DOCUMENTED or tests.documented(*each)) and chosen(*each, seed))
     return list(itertools.islice(drawn, count))
 
 
@@ -410,9 +431,7 @@ class Session:
     def one(self, path, rest, line):
         """Try one mutant."""
         text = self.tests.text[path]
-        mutant = m.chosen(mutants_of(path), line, self.seed)
-        if mutant is None:
-            return
+        mutant = chosen(path, line, self.seed)
         mutated, before, after = mutant.source()
         known = {"file": rest, "line": line, "kind": mutant.kind, "text": text.splitlines()[line - 1].strip(),
                  "before": before[:300], "after": after[:300]}  # fmt: skip
