@@ -8,10 +8,11 @@ import gzip
 import json
 import random
 import re
-from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from contextlib import chdir, contextmanager, redirect_stderr, redirect_stdout
 from functools import cache
 from io import StringIO
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import fault_runs
 import ipywidgets as widgets
@@ -571,7 +572,7 @@ def misspelt(text, rng):
 @contextmanager
 def folder():
     """Stand in a folder of one's own, with what people posted and recorded beside it: its paths are as long everywhere."""
-    with CliRunner().isolated_filesystem():
+    with TemporaryDirectory() as made, chdir(made):
         Path("posted").symlink_to(POSTED)
         Path("recorded").symlink_to(ROOT / "conformance")
         yield sorted(Path("posted").glob("*.yaml"))
@@ -624,7 +625,7 @@ def line_typed(posted, names, rng):
         f"run {name} --set {rng.choice(('zones=2', 'replicas=2', 'count', 'x=1'))}", f"explore {rng.choice(names)} --max-states 40 --lag none",
         f"explore zonal-example --max-states {rng.choice(('20', '900', 'x'))}", "incidents", f"incidents --play {rng.choice(('dead-zone', 'zone', 'xyzzy'))}",
         f"scenarios {name}", "kinds", f"kinds {rng.choice(('pod', 'Pods', 'deploy', 'csinode', 'pvcs'))}", "alternatives", f"{rng.choice(('wyh', 'ge', 'serv'))} x",
-        "decode", "said", "page ada --level 1 --number 2", "lessons", "serve none --port 99999", f"bench {rng.choice(('moon', '--nodes 1'))}", f"differ upstream {rules} --examples 3",
+        "decode", "said", "page ada --level 1 --number 2", "lessons --help", "serve none --port 99999", f"bench {rng.choice(('moon', '--nodes 1'))}", f"differ upstream {rules} --examples 3",
         f"conform {path}", "conform recorded/apply.jsonl.gz --json", "grade none.json"))
     case = rng.choice((recorded_case, odd_objects))(rng)
     line = rng.choice((line, line, f"why case.json --most {rng.randint(1, 3)}", "why case.json --fix", "redact case.json --salt s", "get case.json all -A",
