@@ -5,7 +5,8 @@ from questions.test_discoveries import one_disk, two_claims
 from questions.test_explore import account, bank
 
 import kvolsched
-from kvolsched.explore import Crash, Refuse, explore
+from kvolsched import make, writes
+from kvolsched.explore import Crash, Refuse, UserAct, explore
 from kvolsched.questions.explore import expansion
 from kvolsched.questions.explore.turn_memory import TurnMemory
 
@@ -84,3 +85,13 @@ def test_a_state_that_was_foretold_wrongly_makes_the_search_begin_without_memory
     monkeypatch.setattr(TurnMemory, "state_after", wrong)
 
     assert expected == found(explore(world(), **options, progress=False))
+
+
+def test_a_claim_that_goes_before_anybody_saw_it_does_not_end_the_search():
+    """A kind whose changes undo each other is pending for nothing: two states that differ in this alone are one."""
+    objects = [make.node("n1", "a"), make.storage_class("late", make.DRIVER), make.volume("d", claim="data"), make.claim("data")]
+    absent = {name: {"absent": True} for name in ("kube-scheduler", "kubelet")}
+    cluster = kvolsched.Cluster.from_manifests(objects, revision="design", components=absent)
+    gone = UserAct("the claim is deleted", (writes.delete("pvc/data"),))
+
+    assert cluster.explore(lag="per kind", faults=[gone], progress=False).exhausted
