@@ -8,6 +8,7 @@ from controllers.harness import Harness
 from objects import claim, node, pod, storage_class, volume
 
 import kvolsched
+from kvolsched import make
 from kvolsched.api.kinds.meta import Frozen, evolve_parts
 from kvolsched.api.kinds.volume import PROVISIONED_BY, SELECTED_NODE_KEYS
 from kvolsched.cluster import Cluster
@@ -458,3 +459,18 @@ def test_a_provisioned_volume_that_cannot_be_saved_is_cleaned_up(policy):
         f'Error cleaning provisioned volume for claim default/data: persistentvolumes "{name}" not found. '
         "Please delete manually."
     )
+
+
+@pytest.mark.parametrize("rules", ["upstream", "design"])
+def test_a_volume_is_released_though_another_claim_has_the_name_of_its_own(rules):
+    """A claim that is deleted and made anew before the PV controller looks again is another one: its volume waits for an admin."""
+    nodes = [make.node("n1", "a"), make.storage_class("local", "kubernetes.io/no-provisioner", waits=False)]
+    cluster = Cluster.from_manifests([*nodes, make.disk("disk", "n1"), make.claim("data", "1Gi", "local")], revision=rules)
+    cluster.run()
+    cluster.delete("pvc/data")
+    while cluster.objects("pvc"):
+        cluster.step("PVC protection")
+    cluster.apply(make.claim("data", "1Gi", "local"))
+    cluster.run()
+
+    assert ("Released", "Pending") == (cluster["pv/disk"].status.phase, cluster["pvc/data"].status.phase)

@@ -28,14 +28,14 @@ class VolumeSync:
 
     def concerning(self, _ctx: TurnContext, deliveries: Sequence[Delivery]) -> Sequence[Delivery]:
         """Pick the volumes, and what is gone: of the rest `enqueue` has no causes."""
-        return [each for each in deliveries if each.key.kind == VOLUME or each.new is None]
+        return [each for each in deliveries if each.key.kind == VOLUME or _is_gone(each.old, each.new)]
 
     def enqueue(self, ctx: TurnContext, key: Key, old: Any, new: Any) -> Iterator[str]:
         """Yield the volumes that a change concerns: a changed one that is not settled, and that of a deleted claim.
 
         A sync would hand a volume whose claim does not name it yet on to the claims' worker: that is done at once.
         """
-        if key.kind == CLAIM and new is None and old.spec.volume_name:
+        if key.kind == CLAIM and _is_gone(old, new) and old.spec.volume_name:
             yield old.spec.volume_name
         elif key.kind == VOLUME and new is not None:
             claim = self._claim_as_seen(ctx, new)
@@ -144,3 +144,8 @@ class VolumeSync:
             why = "no volume plugin matched"
             message = self.options.messages.no_deleter.format(volume=volume.metadata.name, why=why)
             self.options.writes.fail_volume(plan, volume, "VolumeFailedDelete", message)
+
+
+def _is_gone(old: Any, new: Any) -> bool:
+    """Whether an object is gone, though another one may have its name by now."""
+    return old is not None and (new is None or new.metadata.uid != old.metadata.uid)
