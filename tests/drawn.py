@@ -473,6 +473,8 @@ def searches(_seed, rng):
     name = rng.choice(("zonal-example", "two-replicas", "local-disks", "two-volumes-one-pool", "replicated-database", "soft-spread"))
     cluster = kvolsched.scenario(name, rng.choice(("design", "upstream")))
     cluster.run(steps=rng.randint(0, 4))
+    if rng.random() < 0.2:
+        cluster.delay(rng.choice(("kube-scheduler", "kubelet")), 30.0)
     options = {"lag": rng.choice(("none", "ordered", "per kind")), "max_states": rng.choice((60, 400)), "progress": False}
     component = rng.choice(("kube-scheduler", "persistent-volume-binder", "kubelet", "nobody"))
     pod, claim = (rng.choice(fault_runs.names(cluster, kind) or [f"{kind}/none"]) for kind in ("pod", "pvc"))
@@ -643,7 +645,9 @@ def benches(_seed, rng):
     cluster = somewhere(of_many, rng)
     gated = make.pod("gated", gates=("a/b",), **rng.choice(({}, {"nodeSelector": {make.ZONE: "zone-01"}}, {"nodeSelector": {"disk": "ssd", "gpu": "yes"}})))
     cluster.apply(gated)
-    bench = cluster.may("pod/gated", {"spec": {"nodeSelector": {"gpu": "yes"}}}, edit=True)
+    terms = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": some_terms(2, rng)}}
+    wanted = rng.choice(({"nodeSelector": {"gpu": "yes"}}, {"affinity": {"nodeAffinity": terms}}, {"nodeSelector": {"a": "b", "c": "d"}, "affinity": {"nodeAffinity": terms}}))
+    bench = cluster.may("pod/gated", {"spec": wanted}, edit=True)
     for number in range(6):
         try:
             act = pressed(bench, rng)

@@ -127,7 +127,7 @@ def chosen(by_line, line, seed, known=frozenset()):
 
 def in_one_line(before, after):
     """Return what was written before and after as it is listed."""
-    return tuple(" ".join(each.split())[:200] for each in (before, after))
+    return tuple(" ".join(each[:300].split())[:200] for each in (before, after))
 
 
 def _seen(node, parent):

@@ -224,7 +224,7 @@ def _range_of(names: Sequence[str]) -> str:
         return ", ".join(names)
     first, last = names[0], names[-1]
     cut = common_start(first, last)
-    cut = max((first.rfind(mark, 0, cut) for mark in "-._"), default=-1) + 1
+    cut = max(first.rfind(mark, 0, cut) for mark in "-._") + 1
     return f"{first} … {last[cut:] or last}"
 
 
