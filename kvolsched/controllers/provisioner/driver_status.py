@@ -117,7 +117,7 @@ class StatusPublisher(Publisher):
         """Find the wanted pools, or ask the driver about one pool and publish the answer, or remove a pool."""
         wanted = self.wanted(ctx)
         if cause in (ARRANGE, POLL):
-            if wanted and self.options.interval and (cause == POLL or ctx.note("wake", f"{self.name}|{POLL}") is None):
+            if wanted and self.options.interval and ctx.note("wake", f"{self.name}|{POLL}") is None:
                 ctx.wake_after(POLL, self.options.interval, periodic=True)
             published = self._published(ctx)
             managed = {name for name, (entry, pool) in published.items() if self._manages(ctx, entry, pool)}

@@ -59,7 +59,7 @@ def _directory(claim: PersistentVolumeClaim, storage_class: StorageClass, driver
 
 def volume_for(
     claim: PersistentVolumeClaim, storage_class: StorageClass, driver: str,
-    terms: Sequence[Mapping[str, tuple[str, ...]]], *, in_tree: bool, guarded: bool = False
+    terms: Sequence[Mapping[str, tuple[str, ...]]], *, in_tree: bool, guarded: bool
 ) -> PersistentVolume:
     """Return a new volume for a claim: bound to it from the start, reachable where the terms say.
 

@@ -343,7 +343,7 @@ def keys_in_use(allowed: Iterable[TopologySelectorTerm], nodes: Iterable[Node], 
         used = [text for text in spellings if text in named] or [text for text in spellings if text in labelled]
         if used or not named:
             found.append(used[0] if used else key)
-    return tuple(dict.fromkeys(found + [key for key in named if key not in ZONE_LABELS or key in found]))
+    return tuple(dict.fromkeys(found + [key for key in named if key not in ZONE_LABELS]))
 
 
 def go_map(labels: Mapping[str, str]) -> str:

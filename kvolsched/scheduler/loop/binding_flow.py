@@ -241,7 +241,7 @@ class BindWorker:
         """List the pods that can make progress: of those queued for the one worker only the first."""
         todo = ctx.process.work_queues[self.name]
         first = todo.first()
-        if not every or first is None:
+        if not every:
             return (first,) if first else ()  # the first of all is the first of the worker's queue, or not queued
         if not isinstance(self.flow, TwoPasses) or self.flow.concurrent:
             return todo.all()
