@@ -303,7 +303,7 @@ BINDING_ANNOTATIONS = (BIND_COMPLETED, BOUND_BY_CONTROLLER, *SELECTED_NODE_KEYS)
 
 def roll_back(
     plan: PlanBuilder, writes: BindingWrites, claim: PersistentVolumeClaim, volumes: list[PersistentVolume], *,
-    dirty: bool = False,
+    dirty: bool,
 ) -> None:
     """Unbind a marked claim and `volumes`, whose claimRefs name it, or refuse; `dirty`: also one that is not clean.
 

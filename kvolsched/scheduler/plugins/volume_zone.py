@@ -161,7 +161,7 @@ def _volume_zones(pod: Pod, seen: Snapshot) -> Iterator[tuple[PersistentVolume, 
     for name in named_claims(pod):
         claim = seen.claim(pod.metadata.namespace, name)
         volume = seen.volume(claim.spec.volume_name) if claim is not None else None
-        for key in LABELS if volume is not None else ():
+        for key in LABELS:
             if volume is not None and key in volume.metadata.labels:
                 values = frozenset(part.strip() for part in str(volume.metadata.labels[key]).split("__"))
                 if "" not in values:  # a malformed label is ignored
