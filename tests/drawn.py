@@ -474,7 +474,7 @@ def searches(_seed, rng):
     cluster = kvolsched.scenario(name, rng.choice(("design", "upstream")))
     cluster.run(steps=rng.randint(0, 4))
     if rng.random() < 0.2:
-        cluster.delay(rng.choice(("kube-scheduler", "kubelet")), 30.0)
+        cluster.delay(rng.choice(("kube-scheduler", "persistent-volume-binder")), 30.0)
     options = {"lag": rng.choice(("none", "ordered", "per kind")), "max_states": rng.choice((60, 400)), "progress": False}
     component = rng.choice(("kube-scheduler", "persistent-volume-binder", "kubelet", "nobody"))
     pod, claim = (rng.choice(fault_runs.names(cluster, kind) or [f"{kind}/none"]) for kind in ("pod", "pvc"))
