@@ -27,7 +27,7 @@ from kvolsched.cli import main
 from kvolsched.cli.ipython_magic import run_magic
 from kvolsched.cli.redact.sentences import Sentences
 from kvolsched.questions.decode.table import MEANINGS, PLACEHOLDER
-from kvolsched.questions.near_names import near_misses
+from kvolsched.questions.near_names import KEYS_TODAY, near_misses
 from kvolsched.questions.predict import ASKS, forget_grades, grade
 from kvolsched.views.charts.figure import PlainChart
 from kvolsched.views.panel.acts import ACTS
@@ -206,7 +206,7 @@ def wishing_pod(number, rng):
     if rng.random() < 0.5:
         spec["nodeSelector"] = {key: rng.choice(("ssd", "r1", "a")) for key in rng.sample(WISHED, rng.randint(1, 4))}
         spec["nodeSelector"] |= {f"k{n}": "v" for n in range(rng.choice((0,) * 15 + (12,)))}
-        spec["nodeSelector"] |= rng.choice(({}, {}, {"node-role.kubernetes.io/worker": ""}))
+        spec["nodeSelector"] |= rng.choice(({}, {}, {}, {"node-role.kubernetes.io/worker": ""}, {rng.choice(sorted(KEYS_TODAY)): "small"}))
     if rng.random() < 0.3:
         spec["topologySpreadConstraints"] = [make.spread(key, app="web") for key in rng.sample(WISHED, rng.randint(1, 3))]
     if rng.random() < 0.3:
@@ -231,8 +231,12 @@ def of_wishes(rng):
     volumes = [some_volume(f"v{n}", f"c{n}", rng) for n in range(3) if rng.random() < 0.7]
     storage = [make.storage_class("late", make.DRIVER, **rng.choice(({}, {"allowed": [{make.ZONE: [rng.choice("abz")]}]}))),
                make.storage_class("local", "kubernetes.io/no-provisioner")]
-    running = [make.pod(f"r{n}", running_on=rng.choice(nodes)["metadata"]["name"], cpu="100m", labels={"app": rng.choice(("web", "db"))})
-               for n in range(rng.randint(0, 4))]
+    for each in rng.sample(nodes, len(nodes) // 2):
+        each["metadata"]["labels"] |= dict.fromkeys(rng.sample(sorted(KEYS_TODAY.values()), 2), "small")
+    running = [make.pod(f"r{n}", running_on=rng.choice(nodes)["metadata"]["name"], cpu=rng.choice(("100m", "900m")), labels={"app": rng.choice(("web", "db"))})
+               for n in range(rng.randint(0, 5))]
+    for each in running:
+        each["metadata"] |= rng.choice(({}, {}, {"namespace": "kube-system"}, {"annotations": {"kubernetes.io/config.mirror": "x"}}))
     return Cluster.from_manifests([*nodes, *storage, *claims, *volumes, *running, *(wishing_pod(n, rng) for n in range(rng.randint(1, 5)))],
                                   revision=rng.choice(RULES[:3])), rng.choice((0, 3, 40))
 
