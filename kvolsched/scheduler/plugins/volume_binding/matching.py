@@ -85,7 +85,8 @@ def by_index(node: Node, seen: Snapshot, rules: volumes.VolumeRules) -> FindVolu
 
     def find(claim: PersistentVolumeClaim, taken: frozenset[str]) -> PersistentVolume | None:
         for volume in seen.visits.counted(prebound_volumes(claim, seen, rules)):
-            return volume if volumes.volume_fits_node(volume, node) else None  # no other claim has taken it
+            if volume.metadata.name not in taken:
+                return volume if volumes.volume_fits_node(volume, node) else None
         matcher = CountingMatcher(ClaimShape.of(claim, rules), seen.visits)
         return seen.free_volumes.smallest_on(node, matcher, volumes.requested(claim), taken)
 

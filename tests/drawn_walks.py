@@ -1,7 +1,7 @@
 """What chance asks of clusters that chance made shows what it showed before: a digest an answer, in `tests/shown/drawn.txt`.
 
-What differs is written to `build/drawn/`: the same before a change, `git stash` and `python tests/test_drawn.py show WALK`,
-is what to compare it with. After a change that is meant: `python tests/test_drawn.py store [SORT...]`.
+What differs is written to `build/drawn/`: the same before a change, `git stash` and `python tests/drawn_walks.py show WALK`,
+is what to compare it with. After a change that is meant: `python tests/drawn_walks.py store [SORT...]`.
 """
 
 import os
@@ -38,9 +38,14 @@ def written(walk, told):
     return path
 
 
-@pytest.mark.parametrize("walk", WALKS)
-def test_whatever_is_asked_shows_what_it_showed(walk):
-    """Every word and mark of every answer is what it was, whatever somebody has done before."""
+def walks(*sorts):
+    """Return the parameters of a test: the walks of these sorts, of which each second half takes a longer run."""
+    return [pytest.param(f"{sort}-{number}", marks=pytest.mark.long if number >= COUNTS[sort] // 2 else ())
+            for sort in sorts for number in range(COUNTS[sort])]
+
+
+def shows_what_it_showed(walk):
+    """Fail, and write what is shown now, if an answer of a walk is another one than was stored."""
     told, before = drawn(walk), stored()[walk]
     now = digests(told)
     if now != before:
