@@ -26,6 +26,7 @@ from kvolsched import ApplyRefused, Cluster, explore, make, writes
 from kvolsched.cli import main
 from kvolsched.cli.ipython_magic import run_magic
 from kvolsched.cli.redact.sentences import Sentences
+from kvolsched.learn.pager import done_pages
 from kvolsched.questions.decode.table import MEANINGS, PLACEHOLDER
 from kvolsched.questions.near_names import KEYS_TODAY, near_misses
 from kvolsched.questions.predict import ASKS, forget_grades, grade
@@ -611,7 +612,8 @@ def commands_of(posted, rng):
 
 
 def typed(_seed, rng):
-    """Type whole commands, wrong ones and with standard input, in a folder of their own."""
+    """Type whole commands, wrong ones and with standard input, in a folder of their own; no page of the pager was done."""
+    done_pages.clear()
     names = sorted(kvolsched.scenarios())
     for _ in range(6):
         with folder() as posted:

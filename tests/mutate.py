@@ -206,7 +206,7 @@ def pytest_of(folder, ids, *plugins):
     os.chdir(folder)
     sys.path[:0] = [str(folder), str(folder / "tests")]
     os.environ["CI"] = "1"
-    return int(pytest.main(["-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", *ids], plugins=plugins))
+    return int(pytest.main(["-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-m", "", *ids], plugins=plugins))
 
 
 # --- which test runs which statement --------------------------------------------------------------------------------
