@@ -256,7 +256,7 @@ class Mount:
     driver: str
     node: str
     context: Mapping[str, str]
-    capability: Mapping[str, str] = EMPTY
+    capability: Mapping[str, str]
 
 
 @attrs.frozen(repr=False)

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypeVar
 import attrs
 
 from ..api import volumes
-from ..api.kinds.meta import EMPTY, evolve_parts, thaw
+from ..api.kinds.meta import evolve_parts, thaw
 from ..api.kinds.pod import Pod
 from ..api.notebook_output import DrawnAnswer, NumberedRows, PrintedAnswer, Rows
 from ..api.text import manifest
@@ -433,7 +433,7 @@ class Fits(PrintedAnswer):
     """Node -> plugin -> score; empty if fewer than two nodes fit: then nothing is scored."""
     chosen: str
     """The node that the pass chose, "" for none."""
-    shown_names: Mapping[str, str] = EMPTY
+    shown_names: Mapping[str, str]
     """Plugin -> its name with that of the document, where it has one."""
 
     def __len__(self) -> int:

@@ -71,11 +71,11 @@ class ApiRequest:
     subresource: str
     name: str
     code: int
-    reason: str = ""
-    message: str = ""
-    operation: str = ""
-    namespace: str = ""
-    server: str = ""
+    reason: str
+    message: str
+    operation: str
+    namespace: str
+    server: str
 
 
 @attrs.frozen(repr=False)

@@ -210,7 +210,7 @@ class TrialOutcome:
 
     running: int
     pods: int
-    refused: str = ""
+    refused: str
     unfinished: str = ""
     others: tuple[int, int] = (0, 0)
 

@@ -55,7 +55,7 @@ class NextActor:
     actor: str  # Key of the actor, what `step(actor)` takes
     label: str  # Its name as people read it
     component: str  # Component it belongs to
-    words: str = ""  # What it would do, without a subject: "annotate pvc/data-web-0 selected-node=node-a"; not told: ""
+    words: str  # What it would do, without a subject: "annotate pvc/data-web-0 selected-node=node-a"; not told: ""
     default: bool = False  # Whether a plain step chooses it
     changes_nothing: bool = False  # Whether its turn would change nothing, if that is told
     about: str = ""  # What it would look at: "my-pod", "my-pod in 5 s"
@@ -67,7 +67,7 @@ class NodeRow:
 
     ref: str  # node/NAME
     name: str  # Name of the node
-    topology: tuple[tuple[str, str], ...] = ()  # Its labels, (key, value), sorted
+    topology: tuple[tuple[str, str], ...]  # Its labels, (key, value), sorted
     cpu_used: int = 0  # Requested by pods bound to it in the API, millicores
     cpu: int = 0  # Allocatable, millicores
     memory_used: int = 0  # Requested by pods bound to it, bytes
@@ -141,9 +141,9 @@ class ClassRow:
 
     ref: str  # sc/NAME
     name: str  # Name of the class
-    mode: str = "Immediate"  # volumeBindingMode
-    topologies: str = "any"  # allowedTopologies in words: "zone a, b" or "any"
-    provisioner: str = ""  # Its provisioner
+    mode: str  # volumeBindingMode
+    topologies: str  # allowedTopologies in words: "zone a, b" or "any"
+    provisioner: str  # Its provisioner
 
 
 @frozen
@@ -307,7 +307,7 @@ class BestNode:
     weight: int
     parts: tuple[Points, ...]  # Spreading first; plugins that give no points are left out
     total: int
-    chosen: bool = False
+    chosen: bool
 
     @property
     def points(self) -> int:
@@ -386,7 +386,7 @@ class CapacityLedger(ShownAsYaml):
     claim: str  # Ref of the claim, or "inline volume NAME"
     class_name: str  # Its class; `<ephemeral>` of an inline volume
     request: int  # Size requested, bytes
-    unchecked: str = ""  # Why capacity is not checked ("Driver X does not publish capacity: not checked"); empty: it is
+    unchecked: str  # Why capacity is not checked ("Driver X does not publish capacity: not checked"); empty: it is
     rows: tuple[CapacityRow, ...] = ()  # Sorted by pool
     moment: str = ""  # "now: step 1, t = 0 s, rules upstream"
     answer: str = ""  # The answer in a few words: "3 pools look large enough and are not."
@@ -403,8 +403,8 @@ class ObjectStoryRow:
     actor: str  # Display name of the actor
     op: str  # One of CHANGE_OPS
     field: str  # Field that changed
-    old: str = ""  # Value before, in words
-    new: str = ""  # Value after, in words
+    old: str  # Value before, in words
+    new: str  # Value after, in words
 
 
 @frozen
@@ -421,7 +421,7 @@ class SeriesPane:
 
     measure: str  # "running", "cpu held", the reason of an Event, the name of a function
     lines: tuple[Timeline, ...]  # In the order of the clusters; empty: there is nothing to count
-    unit: str = ""  # "pods", "cores", "GiB"; empty: unknown
+    unit: str  # "pods", "cores", "GiB"; empty: unknown
     reasons: tuple[str, ...] = ()  # Of counted Events
     has_sum: bool = False  # Whether value × time means something: cores × seconds
 

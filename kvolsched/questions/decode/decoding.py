@@ -148,9 +148,9 @@ class DecodedClause:
     rule: str
     cause: str
     next_line: str
-    part: str = ""
-    known: bool = True
-    incidents: tuple[str, ...] = ()
+    part: str
+    known: bool
+    incidents: tuple[str, ...]
     cut: bool = False
 
     @property

@@ -110,15 +110,15 @@ class Question:
     told of every new state.
     """
 
-    faults: tuple[ChosenFault, ...] = ()
-    options: Mapping[str, Any] = attrs.field(factory=dict)
-    named: NamedObjects | None = None
-    invariants: tuple[Invariant, ...] = ()
-    never: tuple[str | Property, ...] = ()
-    at_rest: tuple[str | Property, ...] = ()
-    goal: Goal | None = None
-    until: str | Goal | None = "stuck"
-    summary: Summary | None = None
+    faults: tuple[ChosenFault, ...]
+    options: Mapping[str, Any]
+    named: NamedObjects | None
+    invariants: tuple[Invariant, ...]
+    never: tuple[str | Property, ...]
+    at_rest: tuple[str | Property, ...]
+    goal: Goal | None
+    until: str | Goal | None
+    summary: Summary | None
 
 
 class Expander:

@@ -44,9 +44,9 @@ class Sample(DrawnAnswer):
 
     seeds: int
     end_states: tuple[EndState, ...]
-    about: str = ""
+    about: str
     """Whose runs: the cluster's name and its rules."""
-    goal: str = "the goal holds"
+    goal: str
     """What every run should reach, in words: `every pod runs`."""
     how: str = "seeds"
     """Which runs these are: each in the natural order, with a seed of its own, or `random runs`."""
@@ -138,7 +138,7 @@ class TracedTurn:
 
     turn: Turn
     index: int
-    unseen: tuple[int, ...] = ()
+    unseen: tuple[int, ...]
     is_told: bool = False
 
     @property
@@ -154,11 +154,11 @@ class Counterexample(PrintedAnswer):
 
     violation: str
     objects: Mapping[Key, Any] = attrs.field(eq=False)
-    turns: tuple[TracedTurn, ...] = attrs.field(default=(), eq=False)
+    turns: tuple[TracedTurn, ...] = attrs.field(eq=False)
     """The turns that lead there, in their order."""
-    end: str = attrs.field(default="", eq=False)
+    end: str = attrs.field(eq=False)
     """What is so then, in words: "web-0 on node-a, web-1 has no node"."""
-    cause: str = attrs.field(default="", eq=False)
+    cause: str = attrs.field(eq=False)
     """Why it happens, in a sentence: what whoever decided had not seen or could not know."""
 
     @property
@@ -219,12 +219,12 @@ class Exploration(DrawnAnswer):
     depth: int
     outcomes: tuple[EndState, ...]
     assumptions: tuple[str, ...]
-    unseen: tuple[str, ...] = ()
-    faults: tuple[ChosenFault, ...] = attrs.field(default=(), repr=False)
-    options: Mapping[str, Any] = attrs.field(factory=dict, eq=False)
-    ended: str = ""
-    bytes_per_state: int = attrs.field(default=0, eq=False)
-    random_run: Callable[[int], tuple[str, bool]] | None = attrs.field(default=None, eq=False, repr=False)
+    unseen: tuple[str, ...]
+    faults: tuple[ChosenFault, ...] = attrs.field(repr=False)
+    options: Mapping[str, Any] = attrs.field(eq=False)
+    ended: str
+    bytes_per_state: int = attrs.field(eq=False)
+    random_run: Callable[[int], tuple[str, bool]] | None = attrs.field(eq=False, repr=False)
 
     def __bool__(self) -> bool:
         return self.counterexample is not None

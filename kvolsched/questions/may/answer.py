@@ -59,13 +59,13 @@ class PatchRow(PrintedAnswer):
     relation: str
     witness: Witness | None
     explanation: str
-    changes: Changes | None = None
-    rules: tuple[str, ...] = ()
-    directives: bool = True
-    instead: str = ""
-    remedy: str = ""
-    hint: str = ""
-    warnings: tuple[str, ...] = ()
+    changes: Changes | None
+    rules: tuple[str, ...]
+    directives: bool
+    instead: str
+    remedy: str
+    hint: str
+    warnings: tuple[str, ...]
     title: str = ""
 
     @property
@@ -134,9 +134,9 @@ class PatchAnswers(NumberedRows[PatchRow], DrawnAnswer):
     size: int
     before: tuple[str, ...]
     rows: tuple[PatchRow, ...]
-    zones: Mapping[str, str] = attrs.Factory(dict)
-    rule: str = ""
-    suggested: bool = False
+    zones: Mapping[str, str]
+    rule: str
+    suggested: bool
 
     @property
     def not_today(self) -> str:

@@ -23,7 +23,7 @@ class FailureRow:
     plugin: str
     reasons: tuple[str, ...]
     clause: str
-    example: str = ""
+    example: str
 
     @property
     def names(self) -> str:
@@ -83,7 +83,7 @@ class Holding:
     total: str
     free: str
     pods: tuple[tuple[str, str], ...]
-    more: int = 0
+    more: int
 
     @property
     def left(self) -> str:
@@ -122,11 +122,11 @@ class DemandRow:
     about: str
     words: str
     nodes: int
-    number: int = 0
-    details: tuple[Remark, ...] = ()
-    title: str = ""
-    kind: str = ""
-    alone: tuple[str, ...] = ()
+    number: int
+    details: tuple[Remark, ...]
+    title: str
+    kind: str
+    alone: tuple[str, ...]
 
 
 @attrs.frozen
@@ -151,7 +151,7 @@ class Cell:
     """
 
     verdict: str
-    sides: Sides = Sides("")
+    sides: Sides
     clauses: tuple[int, ...] = ()
 
 

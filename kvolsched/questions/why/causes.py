@@ -166,7 +166,7 @@ class Whys(DrawnAnswer):
     """
 
     answers: Answers = attrs.field(converter=answers_of)
-    zones: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    zones: tuple[tuple[str, tuple[str, ...]], ...]
     nearest_edit: Callable[[str], str] | None = attrs.field(default=None, eq=False)
     most: int = MOST_CAUSES
     without_pods: tuple[str, ...] = ()

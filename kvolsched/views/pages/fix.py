@@ -61,8 +61,8 @@ class PlaceRow:
 
     title: str  # The node's name, or "waits"
     pods: tuple[tuple[str, bool], ...]  # Names, each with whether the fix makes a difference to it; those first
-    more: int = 0  # How many further pods, on which it has no effect
-    kind: str = "node"  # "node", "new" or "tray"
+    more: int  # How many further pods, on which it has no effect
+    kind: str  # "node", "new" or "tray"
 
 
 @frozen
@@ -96,7 +96,7 @@ class FixCard:
     files: str  # Each file of the diff with its count of lines
     beside: Beside
     code: str  # The same in Python
-    can_be_tried: bool = True  # Else nothing in a cluster shows it: a permission, somebody who must be asked
+    can_be_tried: bool  # Else nothing in a cluster shows it: a permission, somebody who must be asked
 
 
 @frozen
@@ -105,7 +105,7 @@ class FixPage:
 
     title: str  # The answer in one sentence
     corner: str  # How they were tried, by which rules
-    cards: tuple[FixCard, ...] = ()
+    cards: tuple[FixCard, ...]
     unmet: tuple[str, ...] = ()  # What no edit lifts, if there are no cards
     refuted: str = ""  # What was tried and does not help
 

@@ -27,7 +27,7 @@ class CandidateCard:
     number: int  # From 1
     name: str
     facts: str  # What the API says of it
-    answered: bool = False  # Whether it was an answer
+    answered: bool  # Whether it was an answer
     happened: str = ""  # If it is what happened, and that is shown, the word for it, such as "chosen"
     right: bool | None = None  # Whether it counts as right; None before that is shown
     sign: str = ""  # ✓, ✕ or ⊘ of its verdict; empty before it is shown
@@ -45,9 +45,9 @@ class ScoreBar:
     node: str
     parts: tuple[tuple[str, int, str], ...]
     total: int
-    remark: str = ""
-    happened: bool = False
-    answered: bool = False
+    remark: str
+    happened: bool
+    answered: bool
 
 
 @frozen
@@ -61,9 +61,9 @@ class PredictPage:
     tag: str  # The judgement of the last answer in a few words
     right: bool | None  # Whether the last answer is right; None without one
     sentence: str  # What decided, or what to do next
-    bars: tuple[ScoreBar, ...] = ()  # Nodes that fit, best first, if several were scored; empty before that is shown
-    constant: str = ""  # The scores that all nodes share, in words
-    revealed: bool = False  # Whether it happened
+    bars: tuple[ScoreBar, ...]  # Nodes that fit, best first, if several were scored; empty before that is shown
+    constant: str  # The scores that all nodes share, in words
+    revealed: bool  # Whether it happened
 
 
 def rows_of(asked: AskedQuestion) -> PredictPage:

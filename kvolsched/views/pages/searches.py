@@ -33,8 +33,8 @@ class ToldTurn:
     step: int
     actor: str
     words: str
-    mark: Mark | None = None
-    decides: bool = False  # Whether the turn is told when not all are
+    mark: Mark | None
+    decides: bool  # Whether the turn is told when not all are
     ringed: bool = False  # Whether the turn is pointed at: a fault, or the one that shows the failure
     behind: int = 0  # First step that its actor had not seen then; 0: it had seen all
 

@@ -21,8 +21,8 @@ class DifferenceRow:
 
     ref: str  # The object
     field: str  # Path in the object; "(exists)" if only one of the clusters has it
-    left: str = ""  # Value in the first cluster
-    right: str = ""  # Value in the second one
+    left: str  # Value in the first cluster
+    right: str  # Value in the second one
     writer: str = ""  # Who wrote it last where the two are no longer alike; empty: nobody since
     step: int = 0  # In which step
 

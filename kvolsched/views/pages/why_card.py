@@ -49,7 +49,7 @@ class ColumnRow:
     family: str
     resolvable: bool
     label: str  # The head in full, with the nodes' names
-    clauses: tuple[int, ...] = ()  # Numbers of the clauses that count them
+    clauses: tuple[int, ...]  # Numbers of the clauses that count them
 
 
 @frozen
@@ -57,7 +57,7 @@ class CellRow:
     """One demand on one column: `first` (rejects first, counted), `also` (rejects, not counted), `passes`, `some`."""
 
     verdict: str
-    sides: str = ""  # The first line
+    sides: str  # The first line
     about: str = ""  # The second one
     asked: int | None = None  # An amount
     found: int | None = None  # What is there of it
@@ -75,7 +75,7 @@ class DemandLine:
     about: str
     cells: tuple[CellRow, ...]
     core: bool
-    clauses: tuple[int, ...] = ()
+    clauses: tuple[int, ...]
 
 
 @frozen

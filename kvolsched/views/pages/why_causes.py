@@ -27,7 +27,7 @@ class ZoneMarks:
 
     zone: str
     marks: tuple[tuple[str, str, int], ...]  # Letter, family and the number of nodes, most first
-    nodes: tuple[tuple[str, str, str], ...] = ()  # Letter, family and name of each node, if they are few
+    nodes: tuple[tuple[str, str, str], ...]  # Letter, family and name of each node, if they are few
 
 
 @frozen

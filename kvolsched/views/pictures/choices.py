@@ -42,7 +42,7 @@ class Game:
     question: str
     acts: Sequence[str]
     states: Mapping[tuple[int, ...], State]
-    once: bool = False
+    once: bool
 
 
 def bundle(games: Sequence[Game], reader: str, reading: str) -> dict[str, Any]:

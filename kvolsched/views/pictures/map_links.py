@@ -30,7 +30,7 @@ class Tracks:
     """The tracks of one map: how many of each channel are taken, and the places of words. Mutable."""
 
     gap: Box
-    few: bool = True  # whether a placed pod has links to its volumes
+    few: bool  # whether a placed pod has links to its volumes
     gutters: dict[str, float] = field(factory=dict)
     domain_of: dict[str, str] = field(factory=dict)
     texts: list[Box] = field(factory=list)

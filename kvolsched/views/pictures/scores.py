@@ -26,8 +26,8 @@ class WeightEffect:
     plugin: str
     weight: int
     chosen: str
-    above: WeightFlip | None = None
-    below: WeightFlip | None = None
+    above: WeightFlip | None
+    below: WeightFlip | None
 
     def __str__(self) -> str:
         ways = [f"at weight {self.below.weight} or less: {' or '.join(self.below.winners)}"] if self.below else []

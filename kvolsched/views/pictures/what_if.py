@@ -45,7 +45,7 @@ class FieldStrip:
     path: str  # "deploy/web:spec.template.spec.topologySpreadConstraints[0].maxSkew"
     cells: tuple[ValueCell, ...]
     present: int  # Number of the cell that is shown
-    is_ordered: bool = True  # Whether the values are numbers in order
+    is_ordered: bool  # Whether the values are numbers in order
 
 
 @frozen
