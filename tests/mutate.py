@@ -477,7 +477,7 @@ class Session:
         left, used, asked = [each for each in self.tests.of(path, line) if each in self.items], 0.0, 0
         total, several = len(left), 12
         while left and used < self.most_seconds:
-            now, left = left[:several], sorted(left[several:], key=lambda each: each.partition("::")[0])
+            now, left = left[:several], self.by_files(left[several:])
             several = total
             self.last.write_text("0 ", encoding="utf-8")
             code, seconds = forked(lambda now=now: work(now), self.most_seconds - used)
@@ -494,6 +494,13 @@ class Session:
                         "tests": asked, "of": total}  # fmt: skip
         return {"end": "survived", "by": "", "seconds": used, "tests": asked, "of": total}
 
+    def by_files(self, names):
+        """Return tests file by file, that of the quickest tests first: most are asked before the time is over."""
+        seconds = {}
+        for name in names:
+            seconds.setdefault(name.partition("::")[0], []).append(self.tests.seconds[name])
+        order = sorted(seconds, key=lambda file: sum(seconds[file]) / len(seconds[file]))
+        return [name for file in order for name in names if name.startswith(f"{file}::")]
 
     def is_sound(self, name):
         """Whether a test passes without a mutant; asked once."""
