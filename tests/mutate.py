@@ -206,7 +206,7 @@ def pytest_of(folder, ids, *plugins):
     os.chdir(folder)
     sys.path[:0] = [str(folder), str(folder / "tests")]
     os.environ["CI"] = "1"
-    return int(pytest.main(["-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-m", "", *ids], plugins=plugins))
+    return int(pytest.main(["-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", *ids], plugins=plugins))
 
 
 # --- which test runs which statement --------------------------------------------------------------------------------
@@ -229,7 +229,7 @@ def record(files, most_seconds):
             continue
 
         def work(rest=rest, kept=kept):
-            pytest_of(ROOT, ["--maxfail=1000", str(rest)], recorder)
+            pytest_of(ROOT, ["--maxfail=1000", *(["-m", ""] if "drawn" in path.stem else []), str(rest)], recorder)
             tests = {name: [seconds, ran] for name, (seconds, ran) in recorder.tests.items() if ran}
             kept.write_bytes(gzip.compress(json.dumps(tests).encode(), 3))
             return 0
@@ -466,7 +466,7 @@ class Session:
                          and (getattr(module, "__file__", None) or "").startswith(str(ROOT))]:
                 del sys.modules[name]
             try:
-                return pytest_of(self.folder, ids, Told(self.last))
+                return pytest_of(self.folder, ["-m", "", *ids], Told(self.last))
             finally:
                 (self.folder / rest).write_text(text, encoding="utf-8")
 
@@ -551,7 +551,7 @@ def run(count, seed, most_seconds):
     os.nice(10)
     tests = Tests()
     files = sorted({test.partition("::")[0] for test in tests.seconds})
-    pytest_of(ROOT, ["-s", *files], Session(tests, count, seed, most_seconds))
+    pytest_of(ROOT, ["-s", "-m", "", *files], Session(tests, count, seed, most_seconds))
     score(seed)
 
 
