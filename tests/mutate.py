@@ -223,7 +223,7 @@ def record(files, most_seconds):
     for path in paths:
         rest = path.relative_to(ROOT)
         kept = KEPT / "recorded" / (str(rest).replace("/", "+") + ".json.gz")
-        if any(part.removesuffix(".py") in NOT_RUN for part in rest.parts):
+        if str(rest) != CELLS and any(part.removesuffix(".py") in NOT_RUN for part in rest.parts):
             continue
         if kept.exists() and not named and kept.stat().st_mtime > path.stat().st_mtime:
             continue

@@ -11,7 +11,7 @@ import kvolsched
 from kvolsched.views import frame as f
 from kvolsched.views.drawing import svg, text
 from kvolsched.views.fill import frame_of
-from kvolsched.views.pictures import cluster_map, map_pods, states
+from kvolsched.views.pictures import cluster_map, map_cards, map_pods, states
 
 from . import frames
 
@@ -302,3 +302,17 @@ def test_words_beside_a_pod_keep_a_third_of_its_line(room):
     assert (True, True) == (room * 2 / 3 - 18 < wide <= room * 2 / 3, text.width(words, 10) <= room - wide)
     assert (short, text.width(words, 10) > room / 3 - 14) == ("wait", True)
     assert room - text.width("wait", 10) - 18 < text.width(longer, 11, bold=True)
+
+
+@pytest.mark.parametrize(("wide", "label", "told"), [
+    (420, "example.com/pool", ["TaintToleration: had taint {example.com/pool: blue}, that the pod didn't tolerate"]),
+    (300, "example.com/pool", ["had taint {example.com/pool: blue}, that the pod didn't tolerate"]),
+    (240, "example.com/pool", ["had taint {example.com/pool: blue}"]),
+    (200, "a", ["TaintToleration: had taint {a: blue}, that", "the pod didn't tolerate"]),
+    (160, "example.com/pool", ["had taint {example.com/pool:", "blue}"]),
+])  # fmt: skip
+def test_a_card_says_why_in_the_words_that_have_room(wide, label, told):
+    """First the plugin's name is left out, then what every verdict of taints says; what has room is said whole."""
+    reason = f"node(s) had taint {{{label}: blue}}, that the pod didn't tolerate"
+    node = evolve(frames.zonal(0).nodes[0], verdict="rejected", reason=reason)
+    assert told == [words for words, _ in map_cards._reason_rows(node, "TaintToleration", wide, 2)]

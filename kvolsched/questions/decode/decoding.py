@@ -372,7 +372,7 @@ def _read_with_front(text: str, start: int, place: Place) -> Iterator[DecodedCla
     if not EVENT_REASON.fullmatch(front):
         yield _row(UNKNOWN, front.strip(), place, known=False)
     body = text[start:].rstrip("\"'}] ") if front.endswith(("'", '"')) else text[start:]
-    yield from _read(body, replace(place, depth=place.depth + 1))
+    yield from _read(body, place)
 
 
 def _read_inner(inner: str, place: Place) -> Iterator[DecodedClause]:

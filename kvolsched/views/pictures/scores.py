@@ -57,7 +57,7 @@ def ranked(verdicts: f.Verdicts) -> list[tuple[str, int, list[f.ScoreRow]]]:
     nodes = sorted({s.node for s in verdicts.scores})
     parts = {node: [s for s in verdicts.scores if s.node == node] for node in nodes}
     sums = [(node, sum(s.total for s in parts[node]), parts[node]) for node in nodes]
-    return sorted(sums, key=lambda item: (-item[1], item[0]))
+    return sorted(sums, key=lambda item: -item[1])
 
 
 def weight_effects(verdicts: f.Verdicts) -> list[WeightEffect]:
