@@ -229,7 +229,7 @@ def record(files, most_seconds):
             continue
 
         def work(rest=rest, kept=kept):
-            pytest_of(ROOT, ["--maxfail=1000", *(["-m", ""] if "drawn" in path.stem else []), str(rest)], recorder)
+            pytest_of(ROOT, ["--maxfail=1000", *(["-m", ""] if "drawn" in rest.stem else []), str(rest)], recorder)
             tests = {name: [seconds, ran] for name, (seconds, ran) in recorder.tests.items() if ran}
             kept.write_bytes(gzip.compress(json.dumps(tests).encode(), 3))
             return 0

@@ -12,6 +12,12 @@ def test_widths_come_from_the_table():
     assert (text.width("1234", 10), text.width("l", 10), text.width("l", 10, bold=True)) == (22.24, 2.22, 2.78)
 
 
+@pytest.mark.parametrize(("char", "wide"), [("é", 5.56), ("Ａ", 6.67), ("한", 10), ("ά", 9), ("\u0301", 0)])
+def test_characters_beyond_the_table_have_a_width(char, wide):
+    """An accented letter is as wide as its letter; of other scripts a character is wide; a combining one takes no room."""
+    assert text.width(char, 10) == pytest.approx(wide)
+
+
 def test_the_tables_have_95_numbers_each():
     """One width for each printable ASCII character."""
     assert (len(text._REGULAR), len(text._BOLD)) == (95, 95)

@@ -107,7 +107,7 @@ def _card(asked: AskedQuestion, number: int, candidate: PossibleAnswer) -> Candi
 def _bars(asked: AskedQuestion) -> tuple[tuple[ScoreBar, ...], str]:
     """Return a bar for each node that was scored, of the plugins whose points differ, and the other points in words."""
     outcome = asked.outcome
-    if outcome is None or len(outcome.scores) < 2 or asked.ask not in ("node", "end"):
+    if outcome is None or len(outcome.scores) < 2:
         return (), ""
     plugins = list(next(iter(outcome.scores.values())))
     differing = [name for name in plugins if len({scores[name] for scores in outcome.scores.values()}) > 1]
