@@ -269,6 +269,7 @@ class Tests:
         self.functions = {}
         for known in self.runs:
             self.functions.setdefault(_function(known), []).append(known)
+            self.functions.setdefault(_module(known), []).append(known)
         self.todays = {test for known, tests in self.runs.items() for test in tests if TODAYS.search(known)}
 
     def documented(self, path, line):
@@ -312,10 +313,11 @@ class Tests:
         inside = self.statement(path, line) or self.of_default(path, line)
         found = self.of_statement(inside) if inside else self.of_names(path, line)
         here = str(path)
-        rare = Counter()  # tests of what few tests run in this function see what others never do
-        for known in self.functions.get(_function(inside), ()) if inside else ():
-            for test in self.runs[known]:
-                rare[test] += 1 / len(self.runs[known])
+        rare = Counter()  # tests of what few tests run in this function, then in this module, see what others never do
+        for place, weight in ((_function(inside), 1), (_module(inside), 0.1)) if inside else ():
+            for known in self.functions.get(place, ()):
+                for test in self.runs[known]:
+                    rare[test] += weight / len(self.runs[known])
         order = sorted(found, key=lambda test: (-self.killers[here, test], self.seconds[test] > 1, -rare[test], self.size[test]))
         seen = [test for test in order if WHAT_READERS_SEE in test]
         first = dict.fromkeys([*order[:6], *(seen[:6] if inside else seen)])
@@ -349,6 +351,11 @@ class Tests:
                 todo += [other for text in self.text.values() if name in text
                          for other, _, _, words in _defined(text) if name in words]
         return self._reading(names)
+
+
+def _module(known):
+    """Return the module of what a statement is known by."""
+    return known.partition(":")[0]
 
 
 def _function(known):
@@ -475,10 +482,10 @@ class Session:
     def tried(self, path, line, work):
         """Return how a mutant ended: the first tests alone, then all others."""
         left, used, asked = [each for each in self.tests.of(path, line) if each in self.items], 0.0, 0
-        total, several = len(left), 12
+        total, several = len(left), [12, 60, len(left)]
         while left and used < self.most_seconds:
-            now, left = left[:several], self.by_files(left[several:])
-            several = total
+            count = several.pop(0)
+            now, left = self.by_files(left[:count]) if asked else left[:count], left[count:]
             self.last.write_text("0 ", encoding="utf-8")
             code, seconds = forked(lambda now=now: work(now), self.most_seconds - used)
             used, asked = used + seconds, asked + len(now)
