@@ -1,51 +1,52 @@
 """What chance asks of clusters that chance made: what a reader is shown, whatever somebody does.
 
 Each sort of walk gives (what was asked, all that is shown) for a seed: of clusters that people posted, incidents,
-scenarios, recorded clusters and those of random acts; in panels, what-if panels and bets; in a terminal.
+scenarios, recorded clusters and those of random acts (`drawn_clusters`); in panels, what-if panels and bets; in a terminal
+(`drawn_terminal`).
 """
 
-import gzip
 import json
 import random
 import re
-from contextlib import chdir, contextmanager, redirect_stderr, redirect_stdout
-from functools import cache
-from io import StringIO
-from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import fault_runs
 import ipywidgets as widgets
-import random_acts
-from click.testing import CliRunner
+from drawn_clusters import (
+    ROOT,
+    acted,
+    of_chance,
+    of_disks,
+    of_dump,
+    of_incident,
+    of_many,
+    of_people,
+    of_record,
+    of_scenario,
+    of_wishes,
+    some_terms,
+    some_volume,
+    somewhere,
+    wishing_pod,
+)  # fmt: skip
+from drawn_terminal import KINDS, misspelt, terminal, typed
 from shown_cases import MESSAGES, ODD_SENTENCES, OLDER_WORDS, controls
-from waiting_pods import DUMPS, POSTED
 
 import kvolsched
 from kvolsched import ApplyRefused, Cluster, explore, make, writes
-from kvolsched.cli import main
-from kvolsched.cli.ipython_magic import run_magic
 from kvolsched.cli.redact.sentences import Sentences
-from kvolsched.learn.pager import done_pages
 from kvolsched.questions.decode.table import MEANINGS, PLACEHOLDER
-from kvolsched.questions.near_names import KEYS_TODAY, near_misses
+from kvolsched.questions.near_names import near_misses
 from kvolsched.questions.predict import ASKS, forget_grades, grade
 from kvolsched.views.charts.figure import PlainChart
 from kvolsched.views.panel.acts import ACTS
 from kvolsched.views.pictures.picture import TABS
 
-ROOT = Path(__file__).parent
-RULES = ("upstream", "upstream", "design", "draft")
-RECORDED = ("bound", "disrupt", "dynamic", "fit", "interpod", "limits", "mixed", "odd", "preempt", "spread", "static", "wide",
-            "wide2", "wild")  # fmt: skip
 REFUSED = (ApplyRefused, LookupError, ValueError, TypeError)
 WIDTHS = (320, 480, 560, 700, 820, 1000, 1000, 1400)
 SELECTED = re.compile(r'data-ref="([^"]+)"')
 UNIQUE = re.compile(r"\bk-?[0-9a-f]{6,}\b|0x[0-9a-f]+")  # what no two runs share
 SET = re.compile(r"frozenset\(\{([^{}]*)\}\)")
 NO_VALUES = {"chart", "cluster", "svg", "theme", "width", "bytes_per_state", "with_fix", "world"}  # pictures, clusters, sizes
-KINDS = ("pods", "nodes", "pvc", "pv", "sc", "deploy", "sts", "rs", "ds", "csinodes", "csidrivers", "csistoragecapacities", "events",
-         "all", "pod,pvc", "moons", "volumeattachments", "quota")  # fmt: skip
 SERIES = ("running", "pending", "failures", "cpu held", "room", "skew", "lives", "runing")
 
 
@@ -93,182 +94,6 @@ def told_of(question, asked, rng):
         return question, everything(asked(), rng)
     except REFUSED as error:
         return question, f"{type(error).__name__}: {error}".replace(str(ROOT), "TESTS")
-
-
-# -- clusters ------------------------------------------------------------------------------------------------------------
-
-
-@cache
-def recorded(family):
-    """Return the recorded clusters of a family."""
-    with gzip.open(ROOT / "conformance" / f"{family}.jsonl.gz", "rt") as file:
-        return file.read().splitlines()
-
-
-def of_record(rng):
-    """Return a recorded cluster with the pod that waits there; later releases' rules are not asked of it."""
-    return Cluster.from_manifests(recorded_case(rng), lenient=True), rng.choice((0, 0, 3, 60))
-
-
-def recorded_case(rng):
-    """Return the objects of a recorded cluster, the pod that waits last."""
-    case = json.loads(rng.choice(recorded(rng.choice(RECORDED))))
-    return [*case["objects"], case["pod"]]
-
-
-def of_people(rng):
-    """Return what somebody posted."""
-    path = rng.choice(sorted(POSTED.glob("*.yaml")))
-    return Cluster.from_manifests(path, revision=rng.choice(RULES[:3])), rng.choice((0, 5, 400))
-
-
-def of_incident(rng):
-    """Return an incident, played."""
-    return kvolsched.incident(rng.choice(sorted(each.name for each in kvolsched.incidents()))).play(), 0
-
-
-def of_scenario(rng):
-    """Return a scenario under some rules."""
-    name, steps = rng.choice(sorted(kvolsched.scenarios())), rng.choice((1, 4, 9, 30, 400))
-    try:
-        return kvolsched.scenario(name, *rng.choice(((rng.choice(RULES),), ()))), steps
-    except ValueError:  # its dials are those of other rules
-        return kvolsched.scenario(name), steps
-
-
-def of_chance(rng):
-    """Return a random cluster after some random acts."""
-    cluster = fault_runs.cluster(rng)
-    for number in range(rng.randint(1, 12)):
-        cluster = acted(cluster, random.Random(f"{rng.random()} {number}"))
-    return cluster, rng.choice((0, 2, 30))
-
-
-def acted(cluster, rng):
-    """Return a cluster after a random act, which may be refused."""
-    act = rng.choice((*fault_runs.SORTS, random_acts.of_fields, random_acts.of_rules, random_acts.of_parts))(cluster, rng)
-    try:
-        found = act()
-    except fault_runs.REFUSALS:
-        return cluster
-    return found if isinstance(found, Cluster) else cluster
-
-
-def of_many(rng):
-    """Return a cluster of many nodes in zones, some of which are full, closed or without labels."""
-    zones, marks = rng.randint(1, 30), [{}, {"disk": "ssd"}, {"disk": "ssd", "gpu": "yes"}]
-    count = rng.choice((7, 20, 50, 130))
-    nodes = [make.node(f"n-{n:03d}", f"zone-{n % zones:02d}" if rng.random() < 0.95 else "", labels=rng.choice(marks), cpu=rng.choice("1248"),
-                       taints=rng.choice(([], [], [], ["old"], ["old", "gpu"])), unschedulable=rng.random() < 0.1,
-                       ready=rng.choice(("True", "True", "True", "False"))) for n in range(count)]  # fmt: skip
-    web, rule = {"labels": {"app": "web"}}, make.spread(rng.choice((make.HOST, make.ZONE)), app="web", soft=rng.random() < 0.3)
-    pods = [make.pod(f"w-{n}", running_on=f"n-{rng.randrange(count):03d}", cpu=rng.choice(("100m", "700m")), **web)
-            for n in range(rng.randint(0, 2 * count))]  # fmt: skip
-    rules = [{}, {"topologySpreadConstraints": [rule]}, {"affinity": make.apart(app="web")}, {"nodeSelector": marks[2]},
-             {"topologySpreadConstraints": [rule | {"maxSkew": 2, "minDomains": 3}, make.spread(app="web")]}]  # fmt: skip
-    new = [make.pod(f"next-{n}", *rng.choice(((), ("data",), ("data", "more"))), cpu=rng.choice(("1", "3", "9")), **rng.choice(rules), **web)
-           for n in range(rng.randint(1, 4))]
-    storage = [make.storage_class("late", make.DRIVER), make.claim("data", "10Gi", "late")]
-    return Cluster.from_manifests([*nodes, *pods, *new, *storage]), rng.choice((0, 3, 12, 60))
-
-
-WISHED = ("disk", "rack", make.HOST, make.ZONE, "size")
-
-
-def some_terms(most, rng):
-    """Return node selector terms with every operator."""
-    return [{"matchExpressions": [some_part(rng) for _ in range(rng.randint(1, 2))]} for _ in range(rng.randint(1, most))]
-
-
-def some_part(rng):
-    """Return one expression of a term."""
-    operator = rng.choice(("In", "In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt"))
-    values = {"Exists": [], "DoesNotExist": [], "Gt": ["3"], "Lt": ["3"]}.get(operator, rng.sample(["a", "b", "n0", "n9", "ssd"], 2))
-    return {"key": rng.choice(WISHED), "operator": operator, **({"values": values} if values else {})}
-
-
-def some_volume(name, claim, rng):
-    """Return a volume that some nodes reach, perhaps reserved."""
-    found = make.volume(name)
-    found["spec"] |= {"nodeAffinity": {"required": {"nodeSelectorTerms": some_terms(2, rng)}}} if rng.random() < 0.8 else {}
-    found["spec"] |= {"claimRef": {"namespace": "default", "name": claim}} if rng.random() < 0.5 else {}
-    return found
-
-
-def wishing_pod(number, rng):
-    """Return a pod with many wishes, or of an owner that is gone."""
-    made = make.pod(f"p{number}", *rng.sample(["c0", "c1", "c2", "none"], rng.choice((0, 0, 1, 2))), cpu=rng.choice(("100m", "3", "9")),
-                    labels={"app": rng.choice(("web", "db"))}, gates=("a/b", "c/d")[:rng.choice((0, 0, 0, 1, 2))])
-    spec = made["spec"]
-    if rng.random() < 0.6:
-        spec["affinity"] = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": some_terms(3, rng)}}}
-    if rng.random() < 0.3:
-        spec["affinity"] = {**spec.get("affinity", {}), **make.apart(app=rng.choice(("web", "db")))}
-    if rng.random() < 0.5:
-        spec["nodeSelector"] = {key: rng.choice(("ssd", "r1", "a")) for key in rng.sample(WISHED, rng.randint(1, 4))}
-        spec["nodeSelector"] |= {f"k{n}": "v" for n in range(rng.choice((0,) * 15 + (12,)))}
-        spec["nodeSelector"] |= rng.choice(({}, {}, {}, {"node-role.kubernetes.io/worker": ""}, {rng.choice(sorted(KEYS_TODAY)): "small"}))
-    if rng.random() < 0.3:
-        spec["topologySpreadConstraints"] = [make.spread(key, app="web") for key in rng.sample(WISHED, rng.randint(1, 3))]
-    if rng.random() < 0.3:
-        made["metadata"]["ownerReferences"] = [{"apiVersion": "apps/v1", "kind": rng.choice(("ReplicaSet", "StatefulSet", "Job")), "name": "gone",
-                                                "uid": "u1", "controller": True}]  # fmt: skip
-    return made
-
-
-def of_wishes(rng):
-    """Return a cluster of pods with many wishes, of owners that are gone, and of claims of odd volumes."""
-    zones = "abc"[:rng.randint(1, 3)]
-    nodes = [make.node(f"n{n}", rng.choice(zones), labels={key: rng.choice(("ssd", "r1", "4")) for key in rng.sample(WISHED[:2], rng.randint(0, 2))},
-                       cpu=rng.choice("124"), taints=rng.sample(["old", "gpu", "lent"], rng.choice((0, 0, 1, 2)))) for n in range(rng.randint(1, 6))]
-    for each in rng.sample(nodes, len(nodes) // 2):
-        each["metadata"]["labels"] |= {f"node-role.kubernetes.io/{role}": "" for role in rng.sample(["worker", "infra", "edge"], rng.randint(1, 2))}
-
-    claims = [make.claim(name, rng.choice(("1Gi", "50Gi")), rng.choice(("late", "slow", "local")), **rng.choice(({}, {"volumeName": f"v{n}"})))
-              for n, name in enumerate(("c0", "c1", "c2")) if rng.random() < 0.8]
-    for each in claims:
-        if rng.random() < 0.15:
-            del each["spec"]["storageClassName"]
-    volumes = [some_volume(f"v{n}", f"c{n}", rng) for n in range(3) if rng.random() < 0.7]
-    storage = [make.storage_class("late", make.DRIVER, **rng.choice(({}, {"allowed": [{make.ZONE: [rng.choice("abz")]}]}))),
-               make.storage_class("local", "kubernetes.io/no-provisioner")]
-    for each in rng.sample(nodes, len(nodes) // 2):
-        each["metadata"]["labels"] |= dict.fromkeys(rng.sample(sorted(KEYS_TODAY.values()), 2), "small")
-    running = [make.pod(f"r{n}", running_on=rng.choice(nodes)["metadata"]["name"], cpu=rng.choice(("100m", "900m")), labels={"app": rng.choice(("web", "db"))})
-               for n in range(rng.randint(0, 5))]
-    for each in running:
-        each["metadata"] |= rng.choice(({}, {}, {"namespace": "kube-system"}, {"annotations": {"kubernetes.io/config.mirror": "x"}}))
-    return Cluster.from_manifests([*nodes, *storage, *claims, *volumes, *running, *(wishing_pod(n, rng) for n in range(rng.randint(1, 5)))],
-                                  revision=rng.choice(RULES[:3])), rng.choice((0, 3, 40))
-
-
-def of_disks(rng):
-    """Return a cluster with many volumes for a claim, or with a class that makes some."""
-    nodes = [make.node(f"n{n}", rng.choice("ab")) for n in range(3)]
-    disks = [make.disk(f"disk-{n}", f"n{n % 3}", f"{rng.randint(1, 20)}Gi") for n in range(rng.choice((2, 6, 14)))]
-    kind = rng.choice(("local", "late", None, "none"))
-    claim = make.claim("data", rng.choice(("1Gi", "9Gi")), kind or "local")
-    if kind is None:
-        del claim["spec"]["storageClassName"]
-    return Cluster.from_manifests([*nodes, *disks, claim, make.storage_class("late", make.DRIVER), make.storage_class("local", "kubernetes.io/no-provisioner"),
-                                   make.pod("app", "data", **rng.choice(({}, {"nodeSelector": {make.ZONE: "a"}})))]), rng.choice((0, 0, 2))
-
-
-def of_dump(rng):
-    """Return a recorded dump."""
-    return Cluster.from_manifests(DUMPS / rng.choice(("shop.yaml.gz", "storage.yaml.gz"))), rng.choice((0, 0, 5))
-
-
-def somewhere(source, rng):
-    """Return a cluster of one source at a random moment."""
-    cluster, steps = source(rng)
-    cluster.run(steps=steps, seconds=600.0)
-    if rng.random() < 0.25 and cluster.world.step_number:
-        cluster.back(rng.randint(1, cluster.world.step_number))
-    return cluster
-
-
-# -- what is asked -------------------------------------------------------------------------------------------------------
 
 
 def questions(cluster, rng):
@@ -535,25 +360,6 @@ def patches(_seed, rng):
     yield told_of("json", lambda: cluster.may("pod/p99", [{"op": "remove", "path": "/spec/nodeSelector"}], kind="json"), rng)
 
 
-def odd_objects(rng):
-    """Return a manifest with annotations and data of every sort, of which names are replaced."""
-    texts = ('{"a": {"name": "web"}}', '["web", 7, null]', "{broken", "[1", "7", "true", "", "web-0.shop.svc", "a=b,c=d", '{"kind":"Pod","metadata":{"name":"web"}}')
-    noted = {f"example.com/{rng.choice('abc')}{n}": rng.choice(texts) for n in range(4)}
-    noted |= {rng.choice(("kubectl.kubernetes.io/last-applied-configuration", "deployment.kubernetes.io/revision", "volume.kubernetes.io/selected-node")): rng.choice(texts)}
-    pod = wishing_pod(1, rng)
-    pod["metadata"]["annotations"] = noted
-    pod["status"] = {"phase": "Pending", "conditions": [{"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": rng.choice((*MESSAGES, *texts))}]}
-    event = {"apiVersion": "v1", "kind": "Event", "metadata": {"name": "web.1", "namespace": "default"}, "reason": "FailedScheduling", "type": "Warning",
-             "message": rng.choice((*MESSAGES, *texts)), "involvedObject": {"kind": "Pod", "name": "p1", "namespace": "default"}}  # fmt: skip
-    extra = rng.choice(({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c"}, "data": rng.choice(({"a": "b"}, None, "text", {"k": {"n": [1, None]}}))},
-                        {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s"}, "data": {"a": "Yg=="}}, {"apiVersion": "x.io/v1", "kind": "Own", "metadata": {"name": "o"},
-                         "spec": {"nodeName": "n1", "list": [{"name": "web"}], "status": 7}}, "no mapping"))  # fmt: skip
-    return [pod, event, make.node("n1", "a", labels={"team": "blue"}), extra]
-
-
-# -- words ---------------------------------------------------------------------------------------------------------------
-
-
 def words(_seed, rng):
     """Decode and redact what was cut, joined or misspelt."""
     sentences = [PLACEHOLDER.sub(rng.choice(("web", "data-0", "10")), sentence) for row in MEANINGS for sentence in row.sentences]
@@ -568,82 +374,6 @@ def words(_seed, rng):
             "\n".join(some), misspelt(some[0], rng), misspelt(whole, rng), f"[{', '.join(some)}]", f'"{whole}"', f"Error: {some[0]}"))  # fmt: skip
         yield told_of(f"decode {number}", lambda text=text: kvolsched.decode(text), rng)
         yield f"redact {number}", replaced(text)
-
-
-def misspelt(text, rng):
-    """Return a text without one of its letters, or with another one."""
-    place = rng.randrange(max(1, len(text)))
-    return text[:place] + rng.choice(("", "x", " ", "(", ".")) + text[place + 1:]
-
-
-@contextmanager
-def folder():
-    """Stand in a folder of one's own, with what people posted and recorded beside it: its paths are as long everywhere."""
-    with TemporaryDirectory() as made, chdir(made):
-        Path("posted").symlink_to(POSTED)
-        Path("recorded").symlink_to(ROOT / "conformance")
-        yield sorted(Path("posted").glob("*.yaml"))
-
-
-def terminal(_seed, rng):
-    """Type commands on files, and magics."""
-    with folder() as posted:
-        yield from commands_of(posted, rng)
-
-
-def commands_of(posted, rng):
-    """Type commands on files, and magics."""
-    for number in range(5):
-        path, other = rng.choice(posted), rng.choice([*posted, Path("recorded/dumps/shop.yaml.gz")])
-        kind = rng.choice(KINDS)
-        line = rng.choice((
-            f"why {path}", f"why {path} --most {rng.randint(1, 3)}", f"check {path}", f"check {path} --cluster {other}", f"redact {path} --salt s",
-            f"get {other} {kind}", f"get {other} {kind} -A -o {rng.choice(('wide', 'name', 'yaml', 'json', 'moon'))}", f"describe {path} {kind}",
-            f"run {rng.choice(sorted(kvolsched.scenarios()))}", f"incidents {rng.choice(('zone', 'volume', 'pod', 'spread', 'class'))}",
-            f"scenarios {rng.choice(('zone', 'local', 'spread', 'moon'))}", f"said {rng.choice(('skew', 'assume', 'capacity', 'gate', 'xyzzy'))}",
-            f"kinds {rng.choice(('Pod', 'Node', 'pvc', 'sc', 'Moon'))}", f"redact {path} --salt t --explain", f"get {path} nodes,pods --now 2026-01-31T12:00:00"))
-        done = CliRunner().invoke(main, line.split())
-        yield f"kvolsched {number} {line} -> {done.exit_code}", done.output
-        magic = rng.choice((f"get {kind}", f"describe {kind}", f"get {kind} -o wide", "use d", "get nodes --cluster d", "explain pod.spec", "top"))
-        names = {"c": kvolsched.scenario("zonal-example"), **({"d": kvolsched.scenario("zones")} if rng.random() < 0.5 else {})}
-        with redirect_stdout(StringIO()) as said, redirect_stderr(said):
-            run_magic(names, magic)
-        yield f"%kubectl {magic}", said.getvalue()
-
-
-def typed(_seed, rng):
-    """Type whole commands, wrong ones and with standard input, in a folder of their own; no page of the pager was done."""
-    done_pages.clear()
-    names = sorted(kvolsched.scenarios())
-    for _ in range(6):
-        with folder() as posted:
-            yield line_typed(posted, names, rng)
-
-
-def line_typed(posted, names, rng):
-    """Type a line; return it with what is printed and written."""
-    path, other, name = rng.choice(posted), rng.choice(posted), rng.choice(names)
-    rules = rng.choice(("upstream", "design", "draft", "no storage capacity", "moon"))
-    line = rng.choice((
-        "why -", "check - --cluster " + str(other), f"why {path} --fix --most 2", f"why {path} {other}", f"why {path} --revision {rules}",
-        f"why {path} --pod default/none", f"check {path} --cluster {other} --without {rng.choice(('zone=a', 'zone', 'moon'))}",
-        f"check {path} --cluster {path} --json", f"redact {path} -o out.yaml --map names --salt s", f"redact {path} -o out.txt", "redact none",
-        f"get {path} {rng.choice(KINDS)} -A --show-labels", f"get {path} {other} all", f"get {path} pods web", f"get {path} pods -n {rng.choice(('default', 'shop'))}",
-        f"describe {path} pods", f"describe {path} node {rng.choice(('a', 'n1', 'none'))}", f"run {name} --revision {rules}", f"run {name} --seed 3",
-        f"run {name} --set {rng.choice(('zones=2', 'replicas=2', 'count', 'x=1'))}", f"explore {rng.choice(names)} --max-states 40 --lag none",
-        f"explore zonal-example --max-states {rng.choice(('20', '900', 'x'))}", "incidents", f"incidents --play {rng.choice(('dead-zone', 'zone', 'xyzzy'))}",
-        f"scenarios {name}", "kinds", f"kinds {rng.choice(('pod', 'Pods', 'deploy', 'csinode', 'pvcs'))}", "alternatives", f"{rng.choice(('wyh', 'ge', 'serv'))} x",
-        "decode", "said", "page ada --level 1 --number 2", "lessons --help", "serve none --port 99999", f"bench {rng.choice(('moon', '--nodes 1'))}", f"differ upstream {rules} --examples 3",
-        f"conform {path}", "conform recorded/apply.jsonl.gz --json", "grade none.json"))
-    case = rng.choice((recorded_case, odd_objects))(rng)
-    line = rng.choice((line, line, f"why case.json --most {rng.randint(1, 3)}", "why case.json --fix", "redact case.json --salt s", "get case.json all -A",
-                       "describe case.json pods", "check case.json --cluster case.json", "redact case.json -o out.yaml --map names --salt t"))
-    said = rng.choice((path.read_text(encoding="utf-8"), "0/3 nodes are available: 3 Insufficient cpu.", "", "{}", "kind: [", "kubectl get pods\nhint\ndone\n",
-                       f"apiVersion: v1\nkind: Pod\nmetadata: {{name: x}}\nspec: {{containers: [{{name: a, cpu: {rng.randrange(9)}}}]}}\n"))
-    Path("case.json").write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": case}), encoding="utf-8")
-    done = CliRunner().invoke(main, line.split(), input=said)
-    kept = "".join(each.read_text(encoding="utf-8") for each in sorted(Path().glob("*")) if each.is_file() and each.name != "case.json")
-    return f"kvolsched {line} -> {done.exit_code}", done.output + kept
 
 
 def benches(_seed, rng):
