@@ -9,6 +9,7 @@ import json
 import random
 import re
 
+import attrs
 import fault_runs
 import ipywidgets as widgets
 from drawn_clusters import (
@@ -34,7 +35,15 @@ from shown_cases import MESSAGES, ODD_SENTENCES, OLDER_WORDS, controls
 import kvolsched
 from kvolsched import ApplyRefused, Cluster, explore, make, writes
 from kvolsched.cli.redact.sentences import Sentences
+from kvolsched.core.seen_by_scheduler import objects_seen_by_scheduler, snapshot_of_scheduler
 from kvolsched.questions.decode.table import MEANINGS, PLACEHOLDER
+from kvolsched.questions.fix.edit import all_changes, manifest_diff
+from kvolsched.questions.fix.edit import commands as commands_for
+from kvolsched.questions.fix.edit import undo as undo_of
+from kvolsched.questions.fix.edit_search import _candidates as proposed
+from kvolsched.questions.fix.edit_search import failures_of
+from kvolsched.questions.fix.pods import let_it_be_tried
+from kvolsched.questions.fix.trial_cluster import TrialCluster
 from kvolsched.questions.near_names import near_misses
 from kvolsched.questions.predict import ASKS, forget_grades, grade
 from kvolsched.views.charts.figure import PlainChart
@@ -176,6 +185,41 @@ def fixes(seed, rng):
         for number, fix in enumerate(list(found)[:5]):
             tried = told_of("try", lambda fix=fix: fix.try_it(), rng)[1] if fix.can_be_tried else ""
             yield f"fix {name} {number}", "\n".join([repr(fix), str(fix), tried, str(fix.letter), str(fix.nodes)])
+
+
+def whys(_seed, rng):
+    """Ask why each pod waits, and what was judged of it."""
+    cluster = somewhere(rng.choice((of_wishes, of_wishes, of_disks, of_record, of_record, of_record, of_people, of_chance)), rng)
+    for pod in [pod for pod in cluster.objects("pods") if not pod.spec.node_name][:5]:
+        name = f"{pod.metadata.namespace}/{pod.metadata.name}"
+        yield told_of(f"why {name}", lambda name=name: cluster.why(name), rng)
+        yield told_of(f"passes {name}", lambda name=name: cluster.passes(name), rng)
+    yield told_of("all", lambda: cluster.why(most=rng.randint(1, 4)), rng)
+
+
+def edits(_seed, rng):
+    """Propose every edit for pods that fit nowhere, and what is proposed beside one of them."""
+    cluster = somewhere(rng.choice((of_wishes, of_wishes, of_disks, of_record, of_record, of_people, of_many, of_chance, of_incident)), rng)
+    objects, seen = objects_seen_by_scheduler(cluster), snapshot_of_scheduler(cluster)
+    for key in [key for key, pod in objects.items() if key.kind == "Pod" and not pod.spec.node_name][:4]:
+        trial, chosen = TrialCluster(objects, key, cluster.revision.profile, seen), []
+        before = all_changes(let_it_be_tried(trial))
+        for number in range(2):
+            with trial.with_changes([*before, *chosen]):
+                state = failures_of(trial, trial.judge())
+                found = list(proposed(trial, state))
+            yield f"{key} {number}", "\n".join([repr(state.demands), *(f"{demand.words}: {of_edit(edit)}" for demand, edit in found)])
+            if not found:
+                break
+            chosen = all_changes([rng.choice(found)[1]])
+
+
+def of_edit(edit):
+    """Return all that is told of an edit."""
+    whole = attrs.evolve(edit, changes=(), expected=(), acts=(), parts=())
+    typed_lines = [*commands_for(edit.changes), undo_of(edit.changes)]
+    return "\n".join([repr(whole), *typed_lines, manifest_diff(edit.changes), manifest_diff(edit.expected),
+                      *(act.words for act in edit.acts), *(part.words for part in edit.parts)])  # fmt: skip
 
 
 def panel(_seed, rng):
@@ -420,7 +464,7 @@ def names(_seed, rng):
 SOURCES = {"record": of_record, "people": of_people, "incident": of_incident, "scenario": of_scenario, "chance": of_chance, "many": of_many,
            "wishes": of_wishes, "dump": of_dump}
 SORTS = {**{name: lambda seed, rng, source=source: walk(source, seed, rng) for name, source in SOURCES.items()},
-         "fixes": fixes, "panel": panel, "bets": bets, "what-ifs": what_ifs, "searches": searches, "words": words, "terminal": terminal, "typed": typed, "benches": benches, "names": names, "patches": patches,
+         "fixes": fixes, "edits": edits, "whys": whys, "panel": panel, "bets": bets, "what-ifs": what_ifs, "searches": searches, "words": words, "terminal": terminal, "typed": typed, "benches": benches, "names": names, "patches": patches,
          "invariants": invariants}
 
 
