@@ -316,6 +316,14 @@ def test_only_names_change_in_a_message():
     assert said == {text: redaction.replacing.sentences.replaced(text) for text in said}
 
 
+def test_an_empty_message_stays_empty():
+    """Only what is said is replaced: a condition without a message has none afterwards."""
+    condition = {"type": "Ready", "status": "False", "message": ""}
+    pod, = redacted(POD | {"status": {"conditions": [condition, condition | {"message": "acme says no"}]}})
+
+    assert ["", REDACTED] == [each["message"] for each in pod["status"]["conditions"]]
+
+
 # -- what stays --------------------------------------------------------------------------------------------------
 
 

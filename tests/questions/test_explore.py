@@ -508,6 +508,20 @@ def test_an_object_that_no_state_had_is_told():
     assert "no failure in any state; but pod/web-7 existed in no" in search_rows(found).headline
 
 
+def test_a_turn_that_nothing_can_be_said_of_is_not_told():
+    """The disruption controller that looks at its own write again, and records an Event only, is no turn of the story."""
+    budget = {"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": {"name": "none", "namespace": "default"},
+              "spec": {"minAvailable": 1, "selector": {"matchLabels": {"app": "none"}}}}
+    c = Cluster.from_manifests([make.node("n1"), budget, make.pod("web", nodeSelector={"disk": "ssd"})])
+
+    found = c.explore(progress=False).counterexample
+
+    judged = "Scheduler judges web, pass 1: none of 1 nodes fits."
+    assert ("disruption controller allows 0 disruptions of pdb/none", judged) == found.story
+    assert [(1, "Disruption controller allows 0 disruptions of pdb/none."), (3, f"{judged} It had not seen step 1.")] == [
+        (each.turn.step, each.words) for each in found.told]
+
+
 PROGRAM = """
 import sys; sys.path[:0] = ["tests"]
 from questions.test_explore import *

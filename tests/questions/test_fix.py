@@ -15,7 +15,8 @@ from kvolsched.api.kinds.node import ZONE_LABEL
 from kvolsched.api.text.manifest import from_plain
 from kvolsched.cli import main
 from kvolsched.measure.conform import read
-from kvolsched.questions.fix import TrialCluster, search
+from kvolsched.questions.fix import TrialCluster, nodes, search
+from kvolsched.questions.fix.add_volume import topology_labels
 from kvolsched.questions.fix.edit import merge_changes
 from kvolsched.rules.named import upstream
 from kvolsched.scheduler.columns.snapshot import snapshot
@@ -343,6 +344,7 @@ nodeTopology: {matchLabels: {zone: z}}
 @pytest.mark.parametrize(("limit", "pool", "words"), [
     (1, "", "Let disks.example.com publish the capacity of class disks"),
     (1, POOL, "Add disks for 20Gi of class disks where zone=z"),
+    (1, POOL.replace("zone: z", "zone: y"), "Add disks for 20Gi of class disks where zone=z"),
     (0, POOL.replace("5Gi", "50Gi"), "Use a machine for n0 that attaches more: 1 volumes of disks.example.com instead of 0"),
 ])
 def test_what_a_driver_reports_is_changed_by_its_owner(limit, pool, words):
@@ -353,6 +355,26 @@ def test_what_a_driver_reports_is_changed_by_its_owner(limit, pool, words):
     assert "" == found.diff
     assert "CSI" not in found.do
     assert all("n0" in fix.nodes or "n0-more" in fix.nodes for fix in fixes)
+
+
+@pytest.mark.parametrize(("driver", "keys", "labels", "found"), [
+    ("disks.example.com", ["zone"], {"zone": "z", "rack": "r"}, {"zone": "z"}),
+    ("disks.example.com", ["rack", "zone"], {"zone": "z", "rack": "r"}, {"rack": "r", "zone": "z"}),
+    ("disks.example.com", ["rack", "zone"], {"zone": "z"}, {"zone": "z"}),
+    ("disks.example.com", ["rack"], {"zone": "z"}, {"kubernetes.io/hostname": "n0"}),
+    ("disks.example.com", [], {"zone": "z"}, {"kubernetes.io/hostname": "n0"}),
+    ("other.example.com", ["zone"], {"zone": "z"}, {"kubernetes.io/hostname": "n0"}),
+    ("", ["zone"], {"zone": "z"}, {"kubernetes.io/hostname": "n0"}),
+    ("disks.example.com", None, {"zone": "z"}, {"kubernetes.io/hostname": "n0"}),
+])  # fmt: skip
+def test_a_new_volume_lies_in_the_domain_by_which_its_driver_places(driver, keys, labels, found):
+    """It gets the node's labels under the keys that the driver registered there; without any, the node's host name."""
+    node, app = from_plain(make.node("n0", labels=labels)), from_plain(make.pod())
+    registered = [] if keys is None else [from_plain(make.csi_node("n0", 9, "disks.example.com", topology_keys=keys))]
+    trial = TrialCluster({key_of(each): each for each in (node, app, *registered)}, key_of(app), upstream().profile)
+
+    assert found == topology_labels(node, driver, trial)
+    assert {} == topology_labels(from_plain(make.node("n1") | {"metadata": {"name": "n1"}}), driver, trial)
 
 
 def test_volumes_too_far_apart_are_asked_for_anew():
@@ -402,6 +424,51 @@ spec:
 
     assert ["Use a new claim data-n0-wait of the existing class disks"] == [fix.words for fix in fixes]
     assert "EMPTY VOLUME: the files stay on disk-n0 (1Gi, Retain)" == fixes[0].data
+
+
+def budget(name, allowed, app):
+    """Return a budget of the pods of an app that allows so many disruptions now."""
+    return {"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": {"name": name, "namespace": "default"},
+            "spec": {"minAvailable": 1, "selector": {"matchLabels": {"app": app}}}, "status": {"disruptionsAllowed": allowed}}
+
+
+def evictable(name, app, owner=""):
+    """Return a pod that runs on n1, a ReplicaSet's or nobody's."""
+    made = make.pod(name, running_on="n1", cpu="1", labels={"app": app})
+    owners = [{"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": owner, "uid": owner, "controller": True}] if owner else []
+    return made | {"metadata": {**made["metadata"], "ownerReferences": owners}}
+
+
+MOVED = "ReplicaSet web will create new ones, which need other nodes"
+
+
+@pytest.mark.parametrize(("pods", "budgets", "words", "note"), [
+    ([("db", "db")], [], "Delete default/db from n1: nobody creates pod/db again", ""),
+    ([("db", "db")], [("b", 1, "db"), ("w", 1, "web")], "Delete default/db from n1: nobody creates pod/db again",
+     "PodDisruptionBudget b allows 1"),
+    ([("w1", "web", "web")], [], "Move default/w1 away from n1", MOVED),
+    ([("w1", "web", "web")], [("b", 2, "web"), ("a", 1, "web")], "Move default/w1 away from n1",
+     f"{MOVED}; PodDisruptionBudget a allows 1; PodDisruptionBudget b allows 2"),
+    ([("w1", "web", "web"), ("w2", "web", "web")], [("b", 2, "web")], "Move default/w1, default/w2 away from n1",
+     f"{MOVED}; PodDisruptionBudget b allows 2"),
+    ([("w1", "web", "web"), ("db", "db")], [("b", 1, "db")],
+     "Delete default/w1, default/db from n1: nobody creates pod/db again", f"{MOVED}; PodDisruptionBudget b allows 1"),
+])  # fmt: skip
+def test_pods_that_make_room_say_who_makes_them_again_and_which_budgets_allow_it(pods, budgets, words, note):
+    """Each owner and each PodDisruptionBudget of the pods is said once; only those are deleted that nobody makes again."""
+    owner = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "metadata": {"name": "web", "namespace": "default", "uid": "web"},
+             "spec": {"selector": {"matchLabels": {"app": "web"}}}}
+    gone, app = [from_plain(evictable(*each)) for each in pods], from_plain(make.pod())
+    others = map(from_plain, [make.node("n1"), owner, *(budget(*each) for each in budgets)])
+    trial = TrialCluster({key_of(each): each for each in (app, *gone, *others)}, key_of(app), upstream().profile)
+
+    assert (words, note) == attrs.astuple(nodes._moved(gone, trial), recurse=False, filter=attrs.filters.include("words", "note"))
+
+
+def test_a_fix_that_deletes_a_pod_names_its_budget():
+    """What a PodDisruptionBudget still allows stands among the notes of the fix."""
+    c = Cluster.from_manifests([make.node("n1", cpu="2"), evictable("db", "db"), budget("b", 1, "db"), make.pod("app", cpu="2")])
+    assert [("PodDisruptionBudget b allows 1",)] == [fix.notes for fix in c.fix("app") if fix.kinds == ("delete pods",)]
 
 
 def test_the_command_line():

@@ -206,6 +206,9 @@ def test_errors_list_what_there_is(zonal):
         predict(zonal).answer("node-x")
     with pytest.raises(ValueError, match="5 candidates; 9 is none"):
         predict(zonal).answer(9)
+    for ask in ("node", "plugin"):
+        with pytest.raises(ValueError, match=r"'2\.5' is no candidate; there are: "):
+            predict(zonal, ask=ask).answer(2.5)
     with pytest.raises(ValueError, match="did you mean node"):
         predict(zonal, ask="nod")
     with pytest.raises(KeyError, match="my-pod"):

@@ -17,7 +17,7 @@ from kvolsched.api.text.manifest import from_plain, read_plain
 from kvolsched.cli import main
 from kvolsched.measure.conform import judge_case, read
 from kvolsched.questions.why import explain_judgement
-from kvolsched.questions.why.claim_problems import describe_claim
+from kvolsched.questions.why.claim_problems import describe_claim, volume_objections
 from kvolsched.questions.why.demands import Demand, demands, group_nodes_by_demands, minimal_unsatisfiable_core
 from kvolsched.questions.why.sentences import translate_older_words
 from kvolsched.rules.named import upstream
@@ -147,6 +147,50 @@ def test_a_volume_of_a_claim_that_was_not_read_is_not_called_released():
     demand, = found.why("next").demands
 
     assert "claim next: volume disk-1: taken by claim default/old-1" in demand.details
+
+
+BLOCK, SELECTOR = {"volumeMode": "Block"}, {"matchLabels": {"tier": "gold"}}
+DELETED = "Released: its claimRef names claim default/other, which was deleted"
+
+
+@pytest.mark.parametrize(("asked", "made", "words"), [
+    ({}, {}, "free"),
+    ({}, {"zone": "a"}, "free, but only for nodes with topology.kubernetes.io/zone In [a]"),
+    ({"size": "10737418241"}, {}, "too small, 10Gi < 10737418241"),
+    ({}, {"size": "11Gi"}, "free"),
+    ({}, {"deletionTimestamp": "2026-01-01T00:00:00Z"}, "is being deleted"),
+    ({}, BLOCK, "volumeMode Block ≠ Filesystem"),
+    (BLOCK, {}, "volumeMode Filesystem ≠ Block"),
+    (BLOCK, BLOCK, "free"),
+    ({}, {"phase": "Pending"}, "its phase is Pending, not Available"),
+    ({}, {"phase": "Released"}, "its phase is Released, not Available"),
+    ({"selector": SELECTOR}, {}, "the claim's selector tier=gold does not match its labels"),
+    ({"selector": SELECTOR}, {"labels": {"tier": "gold"}}, "free"),
+    ({"accessModes": ["ReadWriteMany"]}, {}, "offers ReadWriteOnce, not ReadWriteMany"),
+    ({"accessModes": ["ReadWriteOnce", "ReadOnlyMany"]}, {}, "offers ReadWriteOnce, not ReadWriteOnce+ReadOnlyMany"),
+    ({"storage_class": "slow"}, {}, "class late ≠ slow"),
+    ({"storage_class": ""}, {}, "class late ≠ none"),
+    ({}, {"storage_class": ""}, "class none ≠ late"),
+    ({"storage_class": "slow"}, {"size": "1Gi", "phase": "Failed"},
+     "too small, 1Gi < 10Gi, its phase is Failed, not Available, class late ≠ slow"),
+    ({}, {"claim": "data"}, "reserved for this claim, which takes no other"),
+    ({"selector": SELECTOR, "accessModes": ["ReadWriteMany"]}, {"claim": "data", "phase": "Bound"},
+     "reserved for this claim, which takes no other"),
+    ({}, {"claim": "data", "zone": "a"},
+     "reserved for this claim, which takes no other, but only for nodes with topology.kubernetes.io/zone In [a]"),
+    ({}, {"claim": "data", "size": "1Gi"}, "too small, 1Gi < 10Gi"),
+    ({}, {"claim": "other"}, "taken by claim default/other"),
+    ({}, {"claim": "other", "phase": "Released"},
+     f"{DELETED}; if its data may go, remove its spec.claimRef, and it is Available"),
+    ({}, {"claim": "other", "phase": "Released", "policy": "Delete"}, f"{DELETED}; it will be deleted, too"),
+])  # fmt: skip
+def test_each_objection_to_a_volume_is_said(asked, made, words):
+    """All of size, deletion, mode, phase, selector, access modes and class; a volume reserved for the claim has few."""
+    deleted = {each: made[each] for each in made if each == "deletionTimestamp"}
+    plain = make.volume("disk", **{each: made[each] for each in made if each not in deleted})
+    volume = from_plain(plain | {"metadata": plain["metadata"] | deleted})
+
+    assert words == volume_objections(from_plain(make.claim("data", **asked)), volume, snapshot([]))
 
 
 CAUSES = [

@@ -16,8 +16,9 @@ from kvolsched.questions.explain import judge_last_pass
 from kvolsched.scheduler.framework.verdict import Ok
 from kvolsched.scheduler.plugins.pod_topology_spread.skew import skews_on
 from kvolsched.views import frame as f
+from kvolsched.views.drawing.sheet import Sheet
 from kvolsched.views.fill.ledgers import capacity_at, skew_at, skew_ledgers
-from kvolsched.views.pictures import ledger_parts, skew_hard, skew_rows
+from kvolsched.views.pictures import ledger_parts, skew_hard, skew_rows, skew_soft
 from kvolsched.views.pictures.picture import NAMED
 from kvolsched.world.log import Key
 
@@ -247,6 +248,32 @@ def test_the_sentence_says_what_beats_spreading():
     before = {zone: rest[zone] + (weight - 1) * each.score for zone, each in best.items()}
     assert ("zone-c", ours, theirs) == (max(totals, key=totals.get), totals["zone-c"], totals["zone-b"])
     assert before["zone-c"] <= before["zone-b"]
+
+
+@pytest.mark.parametrize(("pitch", "marks", "words"), [(15, 3, ["+1"]), (14.9, 1, ["3", "+1"])])
+def test_pods_of_a_soft_constraint_are_squares_while_they_have_room(pitch, marks, words):
+    """With less than 15 px for each they are one bar with their number; the place of the pod to come is dashed."""
+    sheet, legend = Sheet(960), ledger_parts.Legend()
+    skew_soft._pods(sheet, f.SkewRow("zone-a", 1, 3), 0, pitch, 12, legend)
+
+    assert marks == sheet.svg().count('style="fill:var(--kv-ink)"')
+    assert words == re.findall(r"<text[^>]*>([^<]*)", sheet.svg())
+    assert 1 == sheet.svg().count("stroke-dasharray")
+
+
+def test_many_pods_of_a_soft_constraint_are_bars_with_their_number():
+    """Bars are as long as their counts, the numbers can be read on them, and pods in no domain are pale."""
+    c = Cluster.from_manifests([*(node(f"{each}1", f"zone-{each}", cpu="8") for each in "ab"), node("x1", cpu="8"),
+                                *running((40, 3)), *(pod(f"x{n}", running_on="x1", labels=WEB, cpu="10m") for n in range(20)),
+                                waiting(spread(ZONE, soft=True, **WEB))])
+    drawn = c.skew("web-6").draw(960, "")
+
+    bars = re.findall(r'<rect x="84" y="[\d.]+" width="([\d.]+)" height="24" rx="3" style="fill:var\(--kv-(\w+)\)"/>', drawn)
+    assert ["ink", "ink", "line"] == [ink for _, ink in bars]
+    pitch = (float(bars[0][0]) + 2) / 40
+    assert [40, 3, 20] == [round((float(wide) + 2) / pitch, 1) for wide, _ in bars]
+    counts = re.findall(r'<text x="91" y="[\d.]+" class="k-b"(?: style="fill:var\(--kv-(\w+)\)")?>(\d+)<', drawn)
+    assert [("paper", "40"), ("paper", "3"), ("", "20")] == counts
 
 
 # --- many ------------------------------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ import pytest
 from attrs import evolve
 
 from kvolsched.views import frame as f
+from kvolsched.views.drawing import text
 from kvolsched.views.pictures import matrix, scores
 from kvolsched.views.pictures.picture import NAMED
 
@@ -114,6 +115,18 @@ def test_more_than_24_nodes_are_grouped_by_equal_codes():
     assert sorted(feasible, reverse=True) == feasible
     rejected = counts[feasible.count(True) :]
     assert sorted(rejected, reverse=True) == rejected
+
+
+@pytest.mark.parametrize(("room", "told"), [
+    (34, []), (34.5, ["no…-1"]), (39, ["nod…-1"]), (41, ["node-a-1"]), (59, ["node-a-1"]), (60, ["e.g. node-a-1"]),
+])  # fmt: skip
+def test_a_row_of_many_nodes_names_one_of_them_where_there_is_room(room, told):
+    """Beside their number stands an example, without the words for it or cut if need be, or none of it."""
+    left = text.width("124 nodes", 12, bold=True) + 10 + 6 + room
+    drawn = matrix._row_name("node-a-1", 124, 0, left, on=False)
+
+    assert ["124 nodes", *told] == re.findall(r"<text[^>]*>([^<]*)", drawn)
+    assert 'aria-label="124 nodes, for example node-a-1"' in drawn
 
 
 def test_more_than_24_patterns_end_in_a_count():

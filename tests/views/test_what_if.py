@@ -250,6 +250,18 @@ def test_conclusions():
     assert ("2 lets all run", "") == what_if.conclusion(strip(below, above, ordered=False))
 
 
+@pytest.mark.parametrize(("cells", "present", "line"), [
+    ([cell(0, 0, 0), cell(1, 1, 1)], 1, "0: 0 of 0 ✓  [1: 1 of 1 ✓]  all run with every value"),
+    ([cell(1, 2), cell(2, 9), cell(3, refused="no"), ValueCell("4"), cell(5, 9), cell(6, 9, 10)], 0,
+     "[1: 2 of 9]  2: 9 ✓  3: refused  4: ?  5: 9 ✓  6: 9 of 10  1 not run yet"),
+    ([cell(0, refused="no"), cell(1, 2), cell(2, 9)], 1,
+     "0: refused  [1: 2 of 9]  2: 9 ✓  threshold 1|2, from 2 on all run, 1 value is refused"),
+])  # fmt: skip
+def test_a_line_counts_the_pods_where_their_number_changes(cells, present, line):
+    """How many pods there are stands at the present value, at the first one and wherever it is another number."""
+    assert f"maxSkew  {line}" == what_if.reading(WhatIfRows((strip(*cells, present=present),)))
+
+
 @pytest.mark.parametrize(("running", "pods", "words"), [
     (1, 1, "1 of 1 pod runs."), (0, 1, "0 of 1 pod runs, 1 waits."), (1, 3, "1 of 3 pods runs, 2 wait."),
     (6, 7, "6 of 7 pods run, 1 waits."), (3, 3, "All 3 pods run."),

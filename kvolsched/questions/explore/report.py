@@ -145,7 +145,7 @@ class TracedTurn:
     def words(self) -> str:
         """What was done, and what had not been seen then."""
         blind = f" It had not seen {in_steps(self.unseen)}." if self.unseen else ""
-        return as_sentence(self.turn.words or self.turn.cause) + blind
+        return as_sentence(self.turn.words) + blind
 
 
 @attrs.frozen(repr=False)

@@ -306,8 +306,7 @@ class Prediction(AskedQuestion):
         return self._outcome.steps
 
     def _candidate(self, name: Any) -> PossibleAnswer:
-        is_plugin = isinstance(name, str) and self.ask == "plugin"
-        return super()._candidate(self.cluster.revision.profile.name_of(name) if is_plugin else name)
+        return super()._candidate(self.cluster.revision.profile.name_of(name) if self.ask == "plugin" else name)
 
 
 def predict(cluster: ClusterCore, question: str = "", *, pod: str = "", ask: str = "node", node: str = "",

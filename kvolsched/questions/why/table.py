@@ -192,7 +192,7 @@ def node_groups(judgement: Judgement, found: Sequence[Demand], order: Sequence[i
                 known[alike] = counted_reasons(judgement, node)
             reasons, helps = known[alike]
             restricting = (each.plugin for each in judgement.restrictions if node not in each.names)
-            first = judgement.first_rejecting[node] or next(restricting, "")  # be it by naming other nodes
+            first = judgement.first_rejecting[node] or next(restricting)  # be it by naming other nodes
             apart.setdefault((reasons, helps, first), []).append(node)
         for (reasons, helps, first), nodes in apart.items():
             counting = tuple(sorted(numbers[reason] for reason in reasons if reason in numbers))

@@ -165,7 +165,7 @@ def _shortened(rows: Sequence[DemandLine]) -> tuple[DemandLine, ...]:
 
 def _heads(answer: Why) -> Mapping[str, PluginHead]:
     names = dict.fromkeys(demand.plugin for demand in (*answer.demands, *answer.also))
-    names |= dict.fromkeys(group.first for group in answer.groups if group.first)
+    names |= dict.fromkeys(group.first for group in answer.groups)
     ordered = sorted(names, key=lambda name: (not plugin_card(name).letter, name))
     return dict(zip(ordered, plugin_heads(ordered, ordered), strict=True))
 
@@ -203,11 +203,11 @@ def _folded(groups: Sequence[AlikeNodes]) -> tuple[list[AlikeNodes], list[tuple[
 
 
 def _column(group: AlikeNodes, heads: Mapping[str, PluginHead], folded: int) -> ColumnRow:
-    head = heads.get(group.first)
-    letter, family = (head.letter, head.family) if head is not None and not folded else ("", "none")
+    head = heads[group.first]
+    letter, family = (head.letter, head.family) if not folded else ("", "none")
     count = len(group.nodes)
     listed = ", ".join(group.nodes[:MAX_NAMES]) + (f" and {count - MAX_NAMES:,} more" if count > MAX_NAMES else "")
-    why = f"rejected first by {group.first}" if group.first and not folded else ""
+    why = f"rejected first by {group.first}" if not folded else ""
     if folded:
         title, about = f"{count:,} nodes", f"{folded} more groups"
     elif count == 1:

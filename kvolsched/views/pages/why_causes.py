@@ -69,7 +69,7 @@ def heads_of(answers: Whys) -> Mapping[str, PluginHead]:
     """Return the plugins that reject, with their letters."""
     causes = answers.causes
     plugins = dict.fromkeys(name for cause in causes for name in cause.plugins)
-    plugins |= dict.fromkeys(group.first for cause in causes for group in cause.example.groups if group.first)
+    plugins |= dict.fromkeys(group.first for cause in causes for group in cause.example.groups)
     ordered = sorted(plugins, key=lambda name: (not plugin_card(name).letter, name))
     return dict(zip(ordered, plugin_heads(ordered, ordered), strict=True))
 
@@ -81,8 +81,7 @@ def _nodes(answers: Whys) -> int:
 def _zones(answer: Why, answers: Whys, heads: Mapping[str, PluginHead], count: int) -> tuple[ZoneMarks, ...]:
     marks = dict.fromkeys(answer.fits, ("✓", "ok"))
     for group in answer.groups:
-        head = heads.get(group.first)
-        marks |= dict.fromkeys(group.nodes, (head.letter, head.family) if head is not None else ("✕", "none"))
+        marks |= dict.fromkeys(group.nodes, (heads[group.first].letter, heads[group.first].family))
     unknown = ("✕", "none") if answer.fits or answer.groups else ("·", "none")
     zones = answers.zones
     if len(zones) > MAX_ZONES or not any(zone for zone, _ in zones):
