@@ -47,8 +47,10 @@ from kvolsched.questions.fix.trial_cluster import TrialCluster
 from kvolsched.questions.near_names import near_misses
 from kvolsched.questions.predict import ASKS, forget_grades, grade
 from kvolsched.views.charts.figure import PlainChart
+from kvolsched.views.fill import TABLES, frame_of
 from kvolsched.views.panel.acts import ACTS
-from kvolsched.views.pictures.picture import TABS
+from kvolsched.views.pictures.picture import NAMED, PICTURES, TABS
+from kvolsched.world.apiserver import ref
 
 REFUSED = (ApplyRefused, LookupError, ValueError, TypeError)
 WIDTHS = (320, 480, 560, 700, 820, 1000, 1000, 1400)
@@ -195,6 +197,22 @@ def whys(_seed, rng):
         yield told_of(f"why {name}", lambda name=name: cluster.why(name), rng)
         yield told_of(f"passes {name}", lambda name=name: cluster.passes(name), rng)
     yield told_of("all", lambda: cluster.why(most=rng.randint(1, 4)), rng)
+
+
+def pictures(_seed, rng):
+    """Draw every picture of some frames, with something in focus and something selected, at any width."""
+    cluster = somewhere(rng.choice((of_wishes, of_wishes, of_disks, of_record, of_people, of_chance, of_many, of_scenario, of_incident)), rng)
+    for number in range(2):
+        refs = [ref(key) for key in cluster.world.log.objects] or ["pod/none"]
+        pods = [each for each in refs if each.startswith("pod/")] or [""]
+        frame = frame_of(cluster, focus=rng.choice(pods), selected=rng.choice(refs), tables=TABLES, judge=rng.random() < 0.5, tell=True)
+        yield f"frame {number}", UNIQUE.sub("", repr(frame))
+        chosen = sorted(set(SELECTED.findall(NAMED["map"].svg(frame, 1000)))) + refs[:9]
+        for picture in rng.sample(PICTURES, 8):
+            wide, key, selection = rng.randint(300, 1500), rng.choice((make.ZONE, make.HOST, "disk")), rng.choice(chosen)
+            yield f"{picture.name} {wide} {selection}", picture.svg(frame, wide, selection, key) + picture.words(frame, key)
+        cluster = acted(cluster, rng)
+        cluster.run(steps=rng.choice((1, 4)))
 
 
 def edits(_seed, rng):
@@ -464,7 +482,7 @@ def names(_seed, rng):
 SOURCES = {"record": of_record, "people": of_people, "incident": of_incident, "scenario": of_scenario, "chance": of_chance, "many": of_many,
            "wishes": of_wishes, "dump": of_dump}
 SORTS = {**{name: lambda seed, rng, source=source: walk(source, seed, rng) for name, source in SOURCES.items()},
-         "fixes": fixes, "edits": edits, "whys": whys, "panel": panel, "bets": bets, "what-ifs": what_ifs, "searches": searches, "words": words, "terminal": terminal, "typed": typed, "benches": benches, "names": names, "patches": patches,
+         "fixes": fixes, "edits": edits, "whys": whys, "pictures": pictures, "panel": panel, "bets": bets, "what-ifs": what_ifs, "searches": searches, "words": words, "terminal": terminal, "typed": typed, "benches": benches, "names": names, "patches": patches,
          "invariants": invariants}
 
 
