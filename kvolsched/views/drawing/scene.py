@@ -38,7 +38,7 @@ class Scene:
             quiet: bool = False) -> None:
         """Add a group at `box`; with a ref it can be selected, and unless quiet it shows that."""
         inner = halo(box.w, box.h, radius) + body if ref in self.hot and not quiet else body
-        chosen = bool(ref) and ref in self.selected
+        chosen = ref in self.selected
         if chosen and not quiet:
             inner += ring(box.w, box.h, radius)
         self.parts.append((key, group(key, box.x, box.y, inner, ref=ref, label=label, pressed=chosen)))

@@ -361,10 +361,10 @@ def _headline(clauses: tuple[MarkedClause, ...], gates: tuple[SieveStage, ...], 
         shares[0] = shares[0].replace(" at ", f" {'node' if stopping[0].most == 1 else 'nodes'} at ", 1)
         return f"{count.capitalize()} plugins share the blame: {', '.join(shares)}"
     writers = list(dict.fromkeys(clause.of.plugin for clause in clauses if clause.of.plugin))
-    if clauses and clauses[-1].of.cut and not writers:
+    if clauses[-1].of.cut and not writers:
         return "The sentence was cut before any rule"
     if not writers:
-        return "No rule is known for this sentence" if clauses else "Nothing to decode"
+        return "No rule is known for this sentence"
     unknown = sum(not clause.of.known for clause in clauses)
     more = f"; {counted(unknown, 'clause')} not known" if unknown else ""
     return f"A sentence of {listed(writers)}{more}"
