@@ -188,3 +188,25 @@ def test_a_setting_without_a_value_is_refused():
     """A part of the name of rules that is no pair is named, not left out."""
     for name in ("upstream (weights: x)", "upstream (weights: VolumeBinding=1, x)", "upstream (kube-scheduler: x)"):
         assert "settings of rules: 'x': write NAME=VALUE" in call("why", "dump.yaml", "--revision", name)[1]
+
+
+def test_a_fault_of_standard_input_says_where_it_is():
+    """What comes through a pipe has no file name: a wrong line of it is said to be of standard input."""
+    done = CliRunner().invoke(main, ["why", "-"], input="kind: [")
+
+    assert (2, True) == (done.exit_code, "\nstandard input, document 1, line 2: " in done.output), done.output
+
+
+def test_lessons_do_not_go_where_a_file_is():
+    """Where a folder cannot be made, the reason is said without the number of the error or a quoted path."""
+    Path("taken").mkdir()
+    (Path("taken") / "notebooks").write_text("")
+    code, said = call("lessons", "taken")
+
+    assert 2 == code
+    assert said in ("Error: taken: Not a directory\n", "Error: taken: File exists\n")
+
+
+def test_a_page_that_cannot_be_written_says_why():
+    """Where there is no folder for the page, the reason is said without the number of the error or a quoted path."""
+    assert (2, "Error: missing/x.html: No such file or directory\n") == call("night", "missing/x.html", "--no-browser")

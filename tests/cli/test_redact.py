@@ -504,3 +504,24 @@ def test_the_command_prints_and_refuses_in_sentences(tmp_path):
     done = CliRunner().invoke(main, ["redact", str(bad)])
     assert 2 == done.exit_code
     assert "nothing was loaded" in done.stderr
+
+
+def test_what_is_empty_or_no_mapping_stays_so():
+    """An empty message stays empty, one that nobody knows goes; metadata that is none leaves nothing behind."""
+    conditions = [{"type": "Ready", "status": "False", "message": text} for text in ("", "payroll broke")]
+    node, other = redacted({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n1"}, "status": {"conditions": conditions}},
+                           {"apiVersion": "acme.example.com/v1", "kind": "Payroll", "metadata": "payroll"})  # fmt: skip
+
+    assert ["", REDACTED] == [condition["message"] for condition in node["status"]["conditions"]]
+    assert {} == other["metadata"]
+
+
+def test_lists_in_annotations_are_replaced_item_by_item():
+    """JSON in an annotation keeps its shape, a list as well as a mapping; what only looks like it goes as a whole."""
+    texts = {"a": '["payroll",{"acme":"payroll"}]', "b": '{"acme":["payroll",7]}', "c": "[payroll"}
+    pod, = redacted({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "payroll", "annotations": texts}})
+    name, (a, b, c) = pod["metadata"]["name"], pod["metadata"]["annotations"].values()
+    first, mapping = json.loads(a)
+    (key, inside), = json.loads(b).items()
+
+    assert (name, {key: name}, [name, 0], REDACTED) == (first, mapping, inside, c)

@@ -2,16 +2,18 @@
 
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
 import sys
 import urllib.request
 from pathlib import Path
+from types import SimpleNamespace
 
 from click.testing import CliRunner
 
-from kvolsched.cli import main
+from kvolsched.cli import commands, main
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -46,3 +48,12 @@ def test_a_taken_port_is_said():
         done = CliRunner().invoke(main, ["serve", "zonal-example", "--port", str(port)])
     assert f"port {port} of 127.0.0.1 cannot be had" in done.output
     assert done.exit_code == 2
+
+
+def test_a_live_cluster_needs_no_enter(monkeypatch):
+    """With --live the line that says what to type names only Ctrl-C, and nothing is read."""
+    monkeypatch.setattr(commands, "Event", lambda: SimpleNamespace(wait=lambda: None))
+    done = CliRunner().invoke(main, ["serve", "zonal-example", "--live"], input="\n")
+
+    assert done.exit_code == 0
+    assert re.fullmatch(r"serving zonal-example at (\S+)\nin another terminal: kubectl --server=\1 get pods; Ctrl-C ends it\n", done.output)
