@@ -4,6 +4,7 @@ import re
 from functools import cache, partial
 from itertools import islice
 from pathlib import Path
+from types import SimpleNamespace
 
 import attrs
 import pytest
@@ -22,7 +23,9 @@ from kvolsched.rules.named import upstream
 from kvolsched.scheduler.columns.snapshot import snapshot
 from kvolsched.scheduler.framework.custom_plugin import custom_plugin
 from kvolsched.scheduler.framework.judgement import judge
+from kvolsched.scheduler.framework.verdict import Code, PreFilterReject
 from kvolsched.world.apiserver import key_of
+from kvolsched.world.log import Key
 
 RECORDED = Path(__file__).parent.parent / "conformance"
 FAMILIES = (
@@ -503,3 +506,57 @@ def test_a_node_that_nobody_initialised_waits_for_the_cloud_controller():
     assert "See why n1 is not initialised" == edit.words
     assert "the cloud controller, or what set the taint, removes it when the node is ready for pods" == edit.note
     assert edit.do.startswith("kubectl get pods -A -o wide | grep -i cloud   #")
+
+
+@pytest.mark.parametrize("there", [1, 2, 3])
+def test_a_new_node_has_a_name_that_no_other_has(there):
+    """A copy of a node is called after it, with as many endings as it takes; its role labels are set in order."""
+    roles = {"node-role.kubernetes.io/worker": "", "node-role.kubernetes.io/gpu": ""}
+    names = ["n1" + "-more" * number for number in range(there)]
+    trial = trial_of([*(make.node(name, cpu="1") for name in names), make.pod("app", cpu="2", nodeSelector=roles)])
+    edit, = nodes.add_node(trial, [trial.get("Node", "n1")])
+
+    assert ["n1" + "-more" * there] == [change.new.metadata.name for change in edit.changes]
+    assert "Add a node (at least 2 cpu allocatable, 64Gi memory; node-role.kubernetes.io/gpu=; node-role.kubernetes.io/worker=)" == edit.words
+    assert ["gpu=", "worker="] == re.findall("NAME node-role.kubernetes.io/([a-z]+=)", edit.do)
+
+
+@pytest.mark.parametrize(("about", "leaves"), [
+    ({}, True), ({"priority": 0}, True), ({"priority": 1}, False), ({"namespace": "kube-system"}, False),
+    ({"annotations": {"kubernetes.io/config.mirror": "x"}}, False),
+])
+def test_who_may_leave_for_another_pod(about, leaves):
+    """A pod moves for another unless it is part of the system, a mirror of a file on its node, or above the other."""
+    trial = trial_of([make.node("n1"), make.pod("other", running_on="n1", **about), make.pod("app", cpu="9")])
+
+    assert leaves == nodes.may_leave(trial.get("Pod", "other", about.get("namespace", "default")), trial)
+
+
+@pytest.mark.parametrize(("asked", "cost", "words"), [
+    ("500", 1, "Ask for 500m cpu instead of 500"), ("1500m", 2, "Ask for 1 cpu instead of 1500m"),
+])
+def test_a_slip_of_the_unit_is_mended_before_a_request_is_lowered(asked, cost, words):
+    """To write what was meant costs less than to ask for less than what was meant."""
+    fixes = Cluster.from_manifests([make.node("n1", cpu="1"), make.pod("app", cpu=asked)]).fix("app")
+
+    assert [(cost, words)] == [(edit.cost, edit.words) for fix in fixes for edit in fix.edits if edit.kind == "lower request"]
+
+
+def test_a_plugin_of_the_readers_own_that_rejects_before_filtering_may_want_a_pod_gone():
+    """Where another pod with the same claim is why a pod is rejected as a whole, its deletion is found, on whatever node it is."""
+    def prefilter(pod, seen):
+        users = (other for each in seen.all_nodes() for other in seen.pods_on(each.metadata.name))
+        return PreFilterReject("OneUser", Code.UNSCHEDULABLE, "claim is in use") if any(other.claim_names() for other in users) else None
+
+    trial = trial_of([make.node("n1"), make.node("n2"), make.claim("data", bound="disk"), make.volume("disk", bound="data"),
+                      make.pod("old", "data", running_on="n2"), make.pod("app", "data")])  # fmt: skip
+    profile = trial.profile.with_plugin(SimpleNamespace(name="OneUser", prefilter=prefilter))
+    found = search(TrialCluster(trial.objects, trial.key, profile)).found
+
+    assert [("Delete default/old from n2: nobody creates pod/old again",)] == [tuple(edit.words for edit in each.edits) for each in found]
+
+
+def trial_of(manifests):
+    """Return the trial cluster of the pod `app`."""
+    objects = dict(Cluster.from_manifests(manifests).world.log.objects)
+    return TrialCluster(objects, Key("Pod", "default", "app"), upstream().profile)

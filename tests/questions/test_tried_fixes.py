@@ -2,13 +2,16 @@
 
 from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from kvolsched import Cluster, incident, make
 from kvolsched.api.kinds.meta import Frozen, ObjectMeta, OwnerReference
 from kvolsched.api.kinds.pod import Pod
-from kvolsched.questions.fix import Edit, Fix, ObjectChange, edits_without
+from kvolsched.api.text.manifest import from_plain
+from kvolsched.questions.fix import Edit, Fix, ObjectChange, asking, edits_without
+from kvolsched.questions.fix.edit_search import FoundFix
 from kvolsched.questions.fix.owners import owner_on_top
 
 DUMPS = Path(__file__).parent.parent / "conformance" / "dumps"
@@ -240,3 +243,24 @@ def test_a_fix_whose_room_another_pod_takes_says_that_the_pod_still_waits():
 
     assert not [fix for fix in found if "add node" in fix.kinds]
     assert "Add a node (4 cpu, 8Gi memory) (default/web still waits)" in found.refuted
+
+
+def test_pods_that_a_fix_places_as_well_stand_in_order():
+    """The others that get a node, and those that get another one, are told sorted by name."""
+    c = Cluster.from_manifests([make.node("n1", unschedulable=True), *map(make.pod, ["app", "z", "a", "m"])])
+    tried = c.fix("app")[0].try_it()
+
+    assert ["default/a", "default/m", "default/z"] == [each.name for each in tried.placed]
+    assert () == tried.moved
+
+
+@pytest.mark.parametrize(("made", "proof"), [
+    ([make.claim("data"), make.node("n2")], "once its volumes are there it fits n1"), ([make.node("n2")], None),
+])
+def test_a_fix_with_one_change_of_a_volume_waits_for_the_loop(made, proof):
+    """Where no node fits at once, edits of which one is of a volume still count; edits without any do not."""
+    edits = tuple(Edit(f"make {each['metadata']['name']}", 1, (ObjectChange(None, from_plain(each)),), "add node") for each in made)
+    asked = SimpleNamespace(name="app", objects={}, fork_with=lambda _changes: SimpleNamespace(fits=()))
+    found = asking._judged(asked, FoundFix(edits, ("n1",)))
+
+    assert proof == (found and found.proof)

@@ -16,7 +16,9 @@ from kvolsched.api.notebook_output import IN_TERMINAL
 from kvolsched.api.text.manifest import from_plain, read_plain
 from kvolsched.cli import main
 from kvolsched.measure.conform import judge_case, read
+from kvolsched.questions.why import demands as why_demands
 from kvolsched.questions.why import explain_judgement
+from kvolsched.questions.why.asking import is_managed_by
 from kvolsched.questions.why.claim_problems import describe_claim, volume_objections
 from kvolsched.questions.why.demands import Demand, demands, group_nodes_by_demands, minimal_unsatisfiable_core
 from kvolsched.questions.why.sentences import translate_older_words
@@ -24,6 +26,7 @@ from kvolsched.rules.named import upstream
 from kvolsched.scheduler.columns.snapshot import snapshot
 from kvolsched.scheduler.framework.evidence import Stated
 from kvolsched.scheduler.framework.verdict import OK, Reason
+from kvolsched.world.log import Key
 
 RECORDED = Path(__file__).parent.parent / "conformance"
 SCHEDULER = (
@@ -592,3 +595,32 @@ def test_a_claim_of_a_chosen_node_says_whether_that_is_there(there, gone):
 
     assert f"the scheduler selected node n1 for it{gone}: its volume is provisioned for that node alone" == next(
         describe_claim(from_plain(claim), seen))
+
+
+def test_a_node_that_is_gone_is_named_only_where_the_volume_needs_it():
+    """A volume that one node's name is kept out of lacks other nodes: the missing one is not said to be the way to it."""
+    terms = [{"key": "kubernetes.io/hostname", "operator": "NotIn", "values": ["gone"]},
+             {"key": "topology.kubernetes.io/zone", "operator": "In", "values": ["z"]}]
+    volume = make.volume("disk", bound="data", nodeAffinity={"required": {"nodeSelectorTerms": [{"matchExpressions": terms}]}})
+    seen = snapshot(map(from_plain, [make.node("n1", "a"), volume]))
+
+    assert ["no node reaches volume disk: kubernetes.io/hostname NotIn [gone] and topology.kubernetes.io/zone In [z]"] == list(
+        describe_claim(from_plain(make.claim("data", bound="disk")), seen))
+
+
+def test_a_workload_is_asked_about_beside_pods_whose_owner_is_gone():
+    """A pod of a ReplicaSet that does not exist belongs to no workload; the workload's own pod is found."""
+    orphan, mine = make.pod("orphan", cpu="9"), make.pod("mine", cpu="9")
+    orphan["metadata"]["ownerReferences"] = [
+        {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "gone", "uid": "u1", "controller": True}]
+    mine["metadata"]["ownerReferences"] = [
+        {"apiVersion": "batch/v1", "kind": "Job", "name": "web", "uid": "u2", "controller": True}]
+    c = Cluster.from_manifests([make.node("n1"), orphan, mine])
+
+    assert [False, True] == [is_managed_by(c, c[f"pod/{name}"], Key("Job", "default", "web")) for name in ("orphan", "mine")]
+
+
+def test_a_core_of_very_many_demands_has_none_too_many():
+    """Where too many sets would have to be tried, one demand after the other is left out: what stays is all needed."""
+    assert [0] == why_demands._reduce_greedily([0, 1, 2], [frozenset({0, 1}), frozenset({0, 2})])
+    assert [1, 2] == why_demands._reduce_greedily([1, 2, 0], [frozenset({0, 1}), frozenset({0, 2})])
