@@ -2,6 +2,8 @@
 
 import pytest
 
+from kvolsched import Cluster, make
+from kvolsched.questions import differences
 from kvolsched.questions.differences import importance
 
 
@@ -18,3 +20,17 @@ from kvolsched.questions.differences import importance
 def test_what_a_person_asks_for_comes_first(rank, path, about):
     """Whether it exists, where it is, its phase, who may take it; then spec, status, others, and bookkeeping last."""
     assert rank == importance(path, about)
+
+
+def test_passes_in_which_as_many_nodes_fit_are_judged_again_up_to_a_limit(monkeypatch):
+    """So many passes that look alike are read again in both runs, and no more."""
+    nodes = [make.node("n1", cpu="9"), make.node("n2", cpu="9", unschedulable=True)]
+    clusters = [Cluster.from_manifests([*nodes, *(make.pod(f"p{number}") for number in range(5))]) for _ in range(2)]
+    for each in clusters:
+        each.run()
+    read = []
+    monkeypatch.setattr(differences, "MOST_JUDGED", 3)
+    monkeypatch.setattr(differences, "read_last_pass", lambda _cluster, pod, *_: read.append(pod.name))
+
+    assert ("", "") == differences.parting(*clusters)
+    assert 2 * 3 == len(read)

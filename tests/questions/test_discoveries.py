@@ -300,3 +300,16 @@ def test_a_pod_that_is_put_back_after_its_claim_was_bound_is_not_lost():
         found = explore(small(**dials), **QUICK)
         assert (found.counterexample, found.exhausted) == (None, True)
         assert all(ending.goal_holds for ending in found.outcomes)
+
+
+@pytest.mark.parametrize(("asked", "said"), [
+    ([("1", "app"), ("1", "web")], ""),
+    ([("1", "app"), ("1500m", "web")], "node n1 has 2 cpu, its pods ask for 2500m"),
+    ([("100m", "app"), ("100m", "web"), ("100m", "other")], "node n1 has 2 pods, its pods ask for 3"),
+])
+def test_a_node_that_is_too_full_is_said_in_a_sentence(asked, said):
+    """The invariant names the node, what it has and what its pods ask for, in cores as well as in places for pods."""
+    pods = [pod(name, cpu=cpu, running_on="n1") for cpu, name in asked]
+    c = kvolsched.Cluster.from_manifests([node("n1", cpu="2", pods="2"), *pods])
+
+    assert said == nodes_hold_what_they_run({}, c.world.log.objects)

@@ -472,3 +472,28 @@ def test_the_rule_at_the_top_is_whole(width):
     """The picture ends the sentence of what may change at every width, however many lines it takes."""
     drawn = draw(gated().may("app"), width)
     assert "spread constraints are immutable. Tried on its own spec, each alone." in drawn
+
+
+def test_what_a_refused_change_of_two_terms_may_append_is_said_of_both():
+    """Where each term would become narrower, the requirement of each is told, joined by "and"."""
+    c = gated(affinity=required({ZONE: ["a", "b"]}, {VM: ["spot", "demand"]}))
+    row, = c.may("app", terms([requirement(ZONE, "In", "a")], [requirement(VM, "In", "spot")]))
+
+    assert row.remedy == (f"append the requirement {ZONE} In [a] to nodeSelectorTerms[0] "
+                          f"and append the requirement {VM} In [spot] to nodeSelectorTerms[1]")
+
+
+def test_a_patch_that_leaves_no_pod_says_so():
+    """Of a pod that cannot be read no nodes are compared: its effect is told in words."""
+    row, = gated().may("app", {"spec": {"nodeSelector": 3}})
+
+    assert ("unknown", "it leaves no pod that can be read") == (row.relation, row.effect)
+
+
+def test_a_suggested_longer_requirement_keeps_its_values():
+    """The change that lengthens an affinity requirement adds a value to those there, the one that shortens drops the last."""
+    c = gated(affinity=required({ZONE: ["a", "c"]}))
+    made = {row.title.split()[0]: row.patch for row in c.may("app") if "values of an affinity" in row.title}
+
+    assert {"shorten": [["a"]], "lengthen": [["a", "c", "b"]]} == {
+        name: [json.loads(values) for values in re.findall(r'"values": (\[.*?\])', patch)] for name, patch in made.items()}

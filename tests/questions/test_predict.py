@@ -228,3 +228,29 @@ def test_every_filter_plugin_says_what_it_looks_at():
     """A plugin of any revision has words for its card."""
     for revision in (kvolsched.upstream(), kvolsched.design()):
         assert all(plugin_card(name).looks_at for name in revision.profile.filter_names)
+
+
+def test_the_volumes_that_are_shown_are_far_apart_by_name():
+    """Of many volumes eight are shown, spread over their names, with the one that is taken in place of its neighbour."""
+    shown = {nodes: [each.name for each in predict(kvolsched.scenario("disks-by-node", nodes=nodes, exact=0), ask="volume").candidates]
+             for nodes in (5, 8)}  # fmt: skip
+
+    assert ["disk-1-200", "disk-1-50", "disk-2-200", "disk-2-50", "disk-3-50", "disk-4-200", "disk-4-50", "disk-5-200", NONE] == shown[5]
+    assert ["disk-1-200", "disk-2-50", *(f"disk-{node}-200" for node in range(3, 9)), NONE] == shown[8]
+
+
+def test_a_claim_that_may_get_a_default_class_may_get_a_volume():
+    """A claim without a class may still be provisioned for; one that asks for no class may not."""
+    asked = {name: predict(Cluster.from_manifests([node("n1"), make.claim("data", storage_class=name), pod("app", "data")]), ask="volume")
+             for name in (None, "")}  # fmt: skip
+
+    assert {None: [NEW, NONE], "": [NONE]} == {name: [each.name for each in each.candidates] for name, each in asked.items()}
+
+
+def test_of_many_waiting_pods_eight_are_named():
+    """Who names no pod is told how many have no node, with the first eight of them."""
+    names = [f"p{number}" for number in range(9)]
+    with pytest.raises(ValueError, match="say which pod") as refused:
+        predict(Cluster.from_manifests(map(pod, names)))
+
+    assert f"say which pod: 9 pods have no node: {', '.join(f'pod/{name}' for name in names[:8])}" == str(refused.value)

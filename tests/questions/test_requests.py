@@ -100,3 +100,12 @@ def test_unknown_columns_are_named(cluster):
     for act in (lambda: cluster.requests(kode=3), lambda: cluster.requests().count(by="kode")):
         with pytest.raises(ValueError, match="requests have no column 'kode'; there are: time, by, verb"):
             act()
+
+
+def test_counts_stand_in_order(cluster):
+    """Counts are sorted by the column's values, not by who asked first."""
+    cluster.apply(pod())
+    cluster.run("pod/app Running")
+
+    assert [("kube-scheduler", 1), ("kubelet", 1), ("user", 1)] == list(cluster.requests().count(by="by").items())
+    assert ["PATCH", "POST"] == list(cluster.requests().count(by="verb"))

@@ -1,5 +1,7 @@
 """Remembered transitions: each leads where its execution would lead, and a search without memory finds the same."""
 
+from types import SimpleNamespace
+
 import pytest
 from questions.test_discoveries import one_disk, two_claims
 from questions.test_explore import account, bank
@@ -8,7 +10,10 @@ import kvolsched
 from kvolsched import make, writes
 from kvolsched.explore import Crash, Refuse, UserAct, explore
 from kvolsched.questions.explore import expansion
+from kvolsched.questions.explore.transitions import TransitionSystem
 from kvolsched.questions.explore.turn_memory import TurnMemory
+from kvolsched.world.apiserver import CLOCK
+from kvolsched.world.log import Note
 
 WORLDS = {
     "payers": (lambda: bank(careful=True), {"goal": lambda objects: account(objects) == 2, "faults": [Crash("anna")]}),
@@ -95,3 +100,33 @@ def test_a_claim_that_goes_before_anybody_saw_it_does_not_end_the_search():
     gone = UserAct("the claim is deleted", (writes.delete("pvc/data"),))
 
     assert cluster.explore(lag="per kind", faults=[gone], progress=False).exhausted
+
+
+def test_a_log_without_its_beginning_is_read_from_the_right_place():
+    """Whether the clock moved between two places is read there, also if the log's first changes were dropped."""
+    changes = [(CLOCK, 0, 1), (Note("anna", "x", ""), 0, 1), (Note("bert", "x", ""), 0, 1)]
+    sim = SimpleNamespace(log=SimpleNamespace(base=10, changes=changes), processes={"anna": None, "bert": None})
+    memory = SimpleNamespace(sim=sim, open=True)
+
+    assert TurnMemory.forbids(memory, 10, 11, "anna")
+    assert not TurnMemory.forbids(memory, 11, 12, "anna")
+    assert memory.open
+    assert TurnMemory.forbids(memory, 12, 13, "anna")
+    assert not memory.open
+
+
+def test_a_delayed_component_changes_not_even_its_queue(monkeypatch):
+    """Of a component that is delayed no turn is tried ahead, though it has some that are ready."""
+    c = kvolsched.Cluster.from_manifests([make.node("n1"), make.pod("app")])
+    c.step()
+    c.delay("kube-scheduler", 60)
+    system, tried = TransitionSystem(c.world.fork()), []
+    monkeypatch.setattr(system, "_try_idly", lambda process, *_: tried.append(process.name))
+    for process in system.processes:
+        system.sim.deliver(process)
+        system._reconcile_idly(process)
+
+    assert "kube-scheduler" not in tried
+    monkeypatch.setattr(system.sim, "is_delayed", lambda _process: False)
+    system._reconcile_idly(system.sim.processes["kube-scheduler"])
+    assert "kube-scheduler" in tried

@@ -1,10 +1,13 @@
 """Trials of other values: paths of fields, edits on forks, outcomes; the cluster that is asked never moves."""
 
+import re
+
 import pytest
 from what_if_cluster import MAX_SKEW, REPLICAS, SPREAD, TAINTS_POLICY, ZONE, six_pods
 
 import kvolsched
 from kvolsched import Cluster, make
+from kvolsched.api.text.convert import DESIGN_FIELDS, schema
 from kvolsched.questions.what_if import Trials, find_field, varied_fields
 
 
@@ -198,3 +201,14 @@ def test_a_value_that_changes_nothing_writes_nothing(cluster, path, value, write
     trial = Trials(cluster, varied_fields(cluster, {path: [value]})).finish((0,))
 
     assert writes == sum(turn.component == "user" for turn in trial.cluster.world.turns)
+
+
+def test_of_very_many_fields_twenty_four_are_listed():
+    """A long list of the fields that may be there ends with how many more there are."""
+    c = Cluster.from_manifests([make.pod("app")])
+    with pytest.raises(ValueError, match="pod/app:spec has no field") as refused:
+        find_field(c, "pod/app:spec.other")
+
+    there, listed, more = re.search(r"there: (.*); it may also have (.*), and (\d+) more", str(refused.value)).groups()
+    declared = {*schema()["types"]["PodSpec"], *DESIGN_FIELDS.get("PodSpec", ())}
+    assert (24, len(declared) - 24) == (len(listed.split(", ")), int(more) + len(there.split(", ")))
