@@ -289,6 +289,8 @@ STATUS = "Not checked: these rules read status.storage of CSIDriver pd.csi, whic
     (FOUR + CLASS + DRIVER + USER, "design", f"{STATUS}; storageCapacity: true is not looked at"),
     (FOUR + CLASS + DRIVER + POOLS + USER, "design",
      f"{STATUS}; the 3 CSIStorageCapacity objects of class fast are not looked at"),
+    (FOUR + CLASS + DRIVER + pool("p1", "a", "capacity: 100Gi") + USER, "design",
+     f"{STATUS}; the 1 CSIStorageCapacity object of class fast is not looked at"),
 ])  # fmt: skip
 def test_what_nobody_checks_is_said(text, rules, words):
     """Where no rule looks at room, one sentence says why, and no pool is shown."""
