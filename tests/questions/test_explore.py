@@ -17,6 +17,7 @@ from kvolsched.cli import main
 from kvolsched.explore import Crash, Refuse, UserAct, explore, versions_grow
 from kvolsched.questions.explore import expansion
 from kvolsched.questions.explore.cause import Reruns
+from kvolsched.questions.explore.invariants import nodes_hold_what_they_run, outcome
 from kvolsched.views.pages.searches import search_rows
 from kvolsched.world.apiserver import Write, key_of
 from kvolsched.world.component import Component
@@ -62,6 +63,16 @@ def bank(*, careful):
 
 
 QUICK = {"progress": False}
+
+
+def test_invariants_and_ends_speak_of_the_first_by_name():
+    """The first object of all may have version 1; of several resources that lack, and of pods, the first by name is told first."""
+    big = make.pod("big", node_name="n1", requests={"memory": "100Gi", "example.com/gpu": "1"})
+    objects = Cluster.from_manifests([make.node("n1", cpu="1", memory="1Gi"), big, make.pod("a")]).world.log.objects
+
+    assert "" == versions_grow({}, dict(list(objects.items())[:1]))
+    assert nodes_hold_what_they_run({}, objects).startswith("node n1 has 0 example.com/gpu")
+    assert "a stays pending, big on n1" == outcome(objects)
 
 
 @pytest.mark.parametrize("lag", ["ordered", "per kind"])

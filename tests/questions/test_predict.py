@@ -200,6 +200,19 @@ def test_the_question_of_a_step_is_about_that_step(zonal):
     assert question_of_next_step(zonal) is None
 
 
+def test_candidates_stand_by_name_whatever_happens():
+    """Groups of nodes, be they larger or the ones that are right, and who acts next stand by their names."""
+    closed = {"unschedulable": True, "taints": [{"key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule"}]}
+    nodes = [node(f"n{number:02}", **({} if number in (5, 6) else closed)) for number in range(12)]
+    nodes[3] = node("n03", cpu="500m", **closed)
+    asked = predict(small(*nodes, containers=[{"name": "c", "image": "c", "resources": {"requests": {"cpu": "1"}}}]))
+    crowded = Cluster.from_manifests([make.node("n1"), make.deployment("web", 1), make.pod("x")])
+
+    assert ["n00", "n03", "n05", NONE] == [each.name for each in asked.candidates]
+    order = [each.name for each in predict(crowded, ask="order").candidates]
+    assert sorted(order) == order != [turn.actor for turn in crowded.next]
+
+
 def test_errors_list_what_there_is(zonal):
     """An unknown answer, kind of question, pod or claim is one sentence that lists what exists."""
     with pytest.raises(ValueError, match="there are: node-a, node-a-small, node-b, node-c, none of them"):
@@ -214,7 +227,7 @@ def test_errors_list_what_there_is(zonal):
     with pytest.raises(KeyError, match="my-pod"):
         predict(zonal, pod="my-pods")
     with pytest.raises(ValueError, match="2 pods have no node: pod/app, pod/other"):
-        predict(Cluster.from_manifests([node("n1"), pod("app"), pod("other")]))
+        predict(Cluster.from_manifests([node("n1"), pod("other"), pod("app")]))
     zonal.run()
     with pytest.raises(ValueError, match="no pod is without a node"):
         predict(zonal)

@@ -231,6 +231,18 @@ def test_many_domains_and_pools_are_few_rows():
     assert len(tables.skew([ledger])) == 5_000
 
 
+def test_of_many_pools_those_with_room_are_drawn():
+    """Of more pools than rows those that look large enough are kept first, and a stale one is told as such."""
+    small = f.CapacityRow("", "1 node", published=1, driver_now=0)
+    pools = [evolve(small, pool=f"p{number:02}", fits=number == 59) for number in range(60)]
+    table = tables.capacity([f.CapacityLedger("pvc/data", "fast", 1, "", tuple(pools))])
+    spec = placement.capacity(table).to_dict()
+
+    assert {*(f"p{number:02}" for number in range(39)), "p59"} == {row["pool"] for row in rows_in(spec)}
+    assert "40 of 60 pools, those that look large enough first" in spec["title"]["subtitle"]
+    assert all(row["verdict"].endswith(" (stale)") for row in table)
+
+
 def test_counts_over_steps_are_those_of_every_step(scaled):
     """Only steps at which something was seen or written are judged again; the counts are those of all steps."""
     rows, last, expected = over_steps.skew_over_steps(scaled, "deploy/web"), None, []

@@ -46,3 +46,19 @@ def test_an_act_is_offered_where_there_is_something_for_it(cluster):
     """Of a cluster without pods, gates and cordoned or stopped nodes nothing is offered."""
     assert {"cordoned", "gated", "pod", "stopped", "workload"} == offered(cluster)
     assert frozenset() == offered(Cluster.from_manifests([make.node("n1")]))
+
+
+def test_choices_are_by_name_in_whatever_order_their_objects_came():
+    """Nodes, pods, workloads and zones stand in order; a zone of one node is no choice; pods come before claims."""
+    nodes = [make.node(name, zone) for name, zone in (("n5", "b"), ("n4", "b"), ("n3", "a"), ("n2", "a"), ("n1", "c"))]
+    claim = {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "data"},
+             "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}}  # fmt: skip
+    made = Cluster.from_manifests([*nodes, claim, make.pod("y"), make.pod("x"), make.deployment("w2"), make.deployment("w1")])
+    made.stop_nodes("n4")
+    made.stop_nodes("n2")
+    shown = {kind: [words for words, _ in choices(made, kind)] for kind in ("node", "pod", "workload", "stopped", "condition")}
+
+    assert ["zone a (2 nodes)", "zone b (2 nodes)", "n1"] == [words for words, _ in choices(made, "stoppable")][:3]
+    assert ["n1", "n2", "n3", "n4", "n5"] == shown["node"]
+    assert (["pod/x", "pod/y"], ["deploy/w1", "deploy/w2"], ["n2", "n4"]) == (shown["pod"], shown["workload"], shown["stopped"])
+    assert ["pod/x Running", "pod/y Running", "pvc/data Bound"] == shown["condition"]

@@ -48,6 +48,13 @@ def test_a_rejection_of_the_pod_asks_no_node():
     assert "VolumeBinding" == rows.gates[0].plugin
 
 
+def test_a_sentence_that_counts_no_nodes_has_no_sieve():
+    """Where a sentence does not say of how many nodes it speaks, none is made up, and no plugin stops any."""
+    rows = marked(decode("pod has unbound immediate PersistentVolumeClaims"))
+
+    assert (0, ()) == (rows.size, rows.gates)
+
+
 def test_every_clause_is_marked_where_it_stands():
     """Each clause of each documented sentence has its place in the sentence, in which its words are found again."""
     for sentence in DOCUMENTED:

@@ -256,6 +256,51 @@ def test_events_have_the_step_that_last_raised_them(run):
     assert rows[-1].time == int(cluster.now)
 
 
+def test_an_event_that_was_loaded_is_of_no_step():
+    """What stood in the manifests was raised before the first step."""
+    event = """{apiVersion: v1, kind: Event, metadata: {name: e, namespace: default}, type: Normal, reason: Pulled, message: m,
+               involvedObject: {kind: Pod, name: web, namespace: default}}"""
+    row, = frame_of(kvolsched.Cluster.from_manifests(event)).events
+
+    assert ("Pulled", 0) == (row.reason, row.step)
+
+
+def test_events_of_one_step_are_by_object_and_reason():
+    """Events that one step raised stand by the object that they are of, then by their reason."""
+    event = """{{apiVersion: v1, kind: Event, metadata: {{name: {0}, namespace: default}}, type: Normal, reason: {1}, message: m,
+               involvedObject: {{kind: Pod, name: {2}, namespace: default}}}}"""
+    made = [("e1", "A", "y"), ("e2", "Z", "x"), ("e3", "B", "x")]
+    rows = frame_of(kvolsched.Cluster.from_manifests("\n---\n".join(event.format(*each) for each in made))).events
+
+    assert [("pod/x", "B"), ("pod/x", "Z"), ("pod/y", "A")] == [(row.ref, row.reason) for row in rows]
+
+
+def test_rows_are_sorted_by_name():
+    """Labels of a node by key, what a lane watches by kind, its marks by step, be they of its component's crash."""
+    cluster = kvolsched.scenario("zonal-example")
+    cluster.apply("{apiVersion: v1, kind: Node, metadata: {name: extra, labels: {z: '1', a: '2'}}}")
+    cluster.step("scheduler")
+    cluster.crash("scheduler")
+    cluster.run()
+    frame = frame_of(cluster)
+
+    assert [["a", "z"]] == [[key for key, _ in node.topology if key in ("a", "z")] for node in frame.nodes if node.name == "extra"]
+    assert all([*lane.cursors] == sorted(lane.cursors, key=lambda cursor: cursor.kind) for lane in frame.lanes)
+    crashed, = (lane for lane in frame.lanes if any(mark.kind == "crash" for mark in lane.marks))
+    assert [*crashed.marks] == sorted(crashed.marks, key=lambda mark: mark.step)
+    assert crashed.marks[-1].kind != "crash"
+
+
+def test_a_client_that_watches_has_a_lane_of_its_own():
+    """Its lane belongs to whoever uses the cluster, as no component of the cluster runs it."""
+    cluster = kvolsched.scenario("zonal-example")
+    cluster.world.watching["kubectl"] = {("Pod", 1): (0, True)}
+    lane = frame_of(cluster).lanes[1]
+
+    assert ("client kubectl", "user", "client kubectl") == (lane.actor, lane.component, lane.label)
+    assert ["Pod"] == [cursor.kind for cursor in lane.cursors]
+
+
 def test_lanes_have_marks_and_cursors(run):
     """One lane an actor, kubelet last; a write has its verb; who has not seen a change is behind."""
     _, _, frames = run
@@ -368,6 +413,7 @@ def test_other_states_are_read_off_objects():
     gone = {"metadata": {"deletion_timestamp": "2026-01-01T00:00:00Z"}}
     assert pod_state(changed(POD, "pods", **gone), "") == "terminating"
     assert pod_state(changed(POD, "pods", status={"phase": "Failed"}), "") == "failed"
+    assert pod_state(changed(POD.replace("spec: {", "spec: {schedulingGates: [{name: example.com/quota}], "), "pods"), "") == "gated"
     assert claim_state(changed(CLAIM, "pvc", **gone), "Immediate", "", "") == "terminating"
     assert claim_state(changed(CLAIM, "pvc", status={"phase": "Lost"}), "Immediate", "", "") == "lost"
     assert claim_state(changed(CLAIM, "pvc"), "Immediate", "", "") == "pending"

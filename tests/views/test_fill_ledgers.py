@@ -139,6 +139,21 @@ def test_nodes_that_are_in_no_domain_stand_last():
     assert ((1, f"no {ZONE}, which another constraint asks for"),) == disk.rows[0].not_counted
 
 
+def test_what_a_ledger_lists_stands_in_order():
+    """Domains, and why their pods are not counted, by name; what shuts one, the most nodes first."""
+    text = node("a", f"{{{ZONE}: z2}}") + node("b", f"{{{ZONE}: z1}}") + node("z3-1", spec="unschedulable: true")
+    text += "".join(node(f"z3-{number}", spec="taints: [{key: k, effect: NoSchedule}]") for number in (2, 3))
+    gone = ", deletionTimestamp: '2026-01-01T00:00:00Z', finalizers: [example.com/wait]"
+    text += pod("p1", "a", "{app: web, rev: a}") + pod("p2", "a", "{app: web, rev: b}", meta=gone)
+    ledger, = ledgers(text + pod("web", labels="{app: web, rev: b}",
+                                 spec=f", topologySpreadConstraints: [{spread(', matchLabelKeys: [rev]')}]"))  # fmt: skip
+
+    assert ["z1", "z2", "z3"] == [row.domain for row in ledger.rows]
+    assert ((1, "Terminating"), (1, "another rev")) == ledger.rows[1].not_counted
+    assert [("TaintToleration", 2), ("NodeUnschedulable", 1)] == [
+        (stop.plugin, stop.nodes) for stop in ledger.rows[2].landing.stops]
+
+
 def test_a_preference_rejects_nothing():
     """ScheduleAnyway is shown with the same sums, and every domain is allowed; an empty selector counts no pod."""
     soft, empty = ledgers(zones([2, 0], f"{spread(when='ScheduleAnyway')}, {spread(selector='{}')}"))
@@ -256,6 +271,13 @@ def test_pools_with_room_without_and_without_entry():
         (row.pool, row.reach, row.published, row.largest_volume, row.fits) for row in ledger.rows]
 
 
+def test_pools_stand_in_the_order_of_their_names():
+    """Published in whatever order, and beside nodes without entry, pools are sorted."""
+    ledger, = room(FOUR + CLASS + DRIVER + pool("p1", "d", "capacity: 100Gi") + pool("p2", "b", "capacity: 55Gi") + USER)
+
+    assert ["a", "b", "c", "d"] == [row.pool for row in ledger.rows]
+
+
 def test_the_chart_says_what_the_rule_concludes():
     """The chart's reading names each pool with its verdict."""
     cluster = kvolsched.Cluster.from_manifests(FOUR + CLASS + DRIVER + POOLS + USER)
@@ -289,6 +311,8 @@ STATUS = "Not checked: these rules read status.storage of CSIDriver pd.csi, whic
     (FOUR + CLASS + DRIVER + USER, "design", f"{STATUS}; storageCapacity: true is not looked at"),
     (FOUR + CLASS + DRIVER + POOLS + USER, "design",
      f"{STATUS}; the 3 CSIStorageCapacity objects of class fast are not looked at"),
+    (FOUR + CLASS + DRIVER + pool("p1", "a", "capacity: 100Gi") + USER, "design",
+     f"{STATUS}; the 1 CSIStorageCapacity object of class fast is not looked at"),
 ])  # fmt: skip
 def test_what_nobody_checks_is_said(text, rules, words):
     """Where no rule looks at room, one sentence says why, and no pool is shown."""

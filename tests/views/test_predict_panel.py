@@ -137,6 +137,19 @@ def test_the_panel_asks_before_each_step(cluster):
     assert 9 == lab.frame.head.step
 
 
+def test_who_chooses_an_actor_or_plays_is_not_asked(cluster):
+    """A step of a named actor, or of playing, is made at once, and takes the question away."""
+    lab = cluster.lab(predict=True)
+    quiz, = lab.slot.children
+    lab.do("step", actor=lab.frame.next[0].actor)
+    assert (1, None) == (lab.frame.head.step, quiz.asked)
+    lab.do("step")
+    assert (1, True) == (lab.frame.head.step, quiz.is_open)
+    lab.do("play")
+    lab.player.once()
+    assert (2, None) == (lab.frame.head.step, quiz.asked)
+
+
 def test_scores_without_a_node_are_no_bars():
     """A page without bars has nothing to draw, and no error."""
     assert "" == score_bars(SimpleNamespace(bars=(), constant=""))

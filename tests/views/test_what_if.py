@@ -6,6 +6,7 @@ from xml.etree import ElementTree as ET
 import pytest
 from what_if_cluster import MAX_SKEW, REPLICAS, TAINTS_POLICY, six_pods
 
+from kvolsched import Cluster, make
 from kvolsched.core.results import ApplyRefused
 from kvolsched.views.drawing import text as t
 from kvolsched.views.panel import what_if as panel
@@ -247,6 +248,8 @@ def test_conclusions():
     assert ("threshold 1 | 2", "from 2 on all run, 1 value is refused") == what_if.conclusion(
         strip(cell(0, refused="no"), below, above))
     assert ("only 2 lets all run", "1 value is refused") == what_if.conclusion(strip(cell(0, refused="no"), above))
+    assert ("all run with every other value", "1 value is refused") == what_if.conclusion(
+        strip(cell(0, refused="no"), above, above))
     assert ("2 lets all run", "") == what_if.conclusion(strip(below, above, ordered=False))
 
 
@@ -260,6 +263,15 @@ def test_conclusions():
 def test_a_line_counts_the_pods_where_their_number_changes(cells, present, line):
     """How many pods there are stands at the present value, at the first one and wherever it is another number."""
     assert f"maxSkew  {line}" == what_if.reading(WhatIfRows((strip(*cells, present=present),)))
+
+
+def test_fractions_are_numbers_in_order():
+    """A quantity may be given as a fraction: its strip has a threshold and a slider, like one of whole numbers."""
+    cluster = Cluster.from_manifests([make.node("n1"), make.deployment("web", 2)])
+    opened = cluster.whatif("map", **{"deploy/web:spec.template.spec.containers[0].resources.requests.cpu": [0.5, 1, 100]})
+
+    assert "cpu  [0.5: 2 of 2 ✓]  1: 2 ✓  100: 0  threshold 1|100" == repr(opened.table)
+    assert ["SelectionSlider"] == [type(control).__name__ for control in opened.controls.values()]
 
 
 @pytest.mark.parametrize(("running", "pods", "words"), [

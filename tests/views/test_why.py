@@ -5,12 +5,13 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from attrs import evolve
 
 from kvolsched import Cluster
 from kvolsched.api.text.manifest import from_plain
 from kvolsched.views.pages import why as picture
 from kvolsched.views.pages import why_causes as causes_picture
-from kvolsched.views.pages.why_card import MAX_COLUMNS, card_of
+from kvolsched.views.pages.why_card import MAX_COLUMNS, CountedClause, card_of
 from kvolsched.views.pages.why_causes import heads_of, lines_of
 
 from .pages import parsed
@@ -125,6 +126,34 @@ def test_many_nodes_share_at_most_seven_columns():
     assert "5 > 500m … 1" in [cell.sides for row in card.demands for cell in row.cells]
     assert 68 == sum(column.count for column in card.columns)
     assert "68 nodes, to scale" in words(drawn(answer))
+
+
+def test_demands_that_share_a_row_reject_first_where_one_of_them_does():
+    """Of more than eight demands the last share a row: its cell is counted where one of them is what the event counts."""
+    taints = [{"key": f"team-{number}", "value": "x", "effect": "NoSchedule"} for number in range(9)]
+    shut = {"unschedulable": True}
+    answer = cluster_of(*nodes(5, name="many", spec={"taints": taints[:8]}), *nodes(1, name="one", spec={"taints": taints[8:]}),
+                        *nodes(6, name="both", spec=shut | {"taints": taints[:8]}), *nodes(7, name="shut", spec=shut),
+                        pod()).why("web")  # fmt: skip
+    card = card_of(answer)
+    shared = card.demands[-1]
+
+    assert "many-0000 … 0004" == next(column.about for column in card.columns if column.count == 5)
+    assert "3 more demands" == shared.title
+    assert {("5 nodes", "first", "2 of 3"), ("one-0000", "first", "1 of 3"), ("6 nodes", "some", "2 of 3"),
+            ("7 nodes", "passes", "")} == {
+        (column.title, cell.verdict, cell.sides) for column, cell in zip(card.columns, shared.cells, strict=True)}
+
+
+def test_a_clause_of_preemption_that_counts_no_column_stands_below():
+    """Every clause of the event stands on the page once: one of preemption that is in no column's foot, below the table."""
+    card = card_of(dump("storage").why("kafka-2"))
+    lone = CountedClause(99, "7 No preemption victims found", "none", (), preemption=True, about="for incoming pod")
+    page = parsed(picture.draw(evolve(card, clauses=(*card.clauses, lone)), 940))
+
+    assert 1 == words(page).count("7 No preemption victims found: for incoming pod")
+    refs = [node.get("data-ref") for node in page.iter() if (node.get("data-ref") or "").startswith("clause/")]
+    assert len(set(refs)) == len(refs)
 
 
 def test_a_taint_is_told_as_kubectl_writes_it():

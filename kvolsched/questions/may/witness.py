@@ -64,7 +64,7 @@ class Witness:
         return manifest.write([self.node])
 
     def __str__(self) -> str:
-        labels = ", ".join(f"{key}={value}" for key, value in sorted(self.node.metadata.labels.items()))
+        labels = ", ".join(f"{key}={value}" for key, value in self.node.metadata.labels.items())
         return self.name if self.real else f"a node named {self.name} with {labels or 'no labels'}"
 
 

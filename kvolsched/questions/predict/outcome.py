@@ -80,7 +80,7 @@ class Outcome:
             if name not in (NONE, PENDING, GONE):
                 reason = each.words if each.plugin else ""  # the chosen node is judged like others with its sum
                 alike.setdefault((each.plugin, reason, each.total, each.also), []).append(name)
-        return sorted(map(tuple, alike.values()))
+        return list(map(tuple, alike.values()))
 
 
 def _steps_until(cluster: ClusterCore, done: Any) -> tuple[int, bool]:
@@ -221,8 +221,7 @@ def first_rejection(cluster: ClusterCore, key: Key, node: str) -> tuple[Outcome,
     if passed is None or not passed.judgement.nodes:
         raise ValueError(f"no scheduling pass takes up {ref(key)} until the cluster is idle")
     judgement = passed.judgement
-    rejected = sorted(name for name, plugin in judgement.first_rejecting.items() if plugin)
-    node = node or (rejected or sorted(judgement.nodes))[0]
+    node = node or min([name for name, plugin in judgement.first_rejecting.items() if plugin] or judgement.nodes)
     first = judgement.first_rejecting[node] or NONE
     asked = tuple(name for name in judgement.plugins if name not in judgement.skipped)
     verdicts = {}

@@ -108,7 +108,7 @@ def _inline_ledger(volume: Volume, check: CapacityCheck, seen: Snapshot, age: Ag
     else:
         return _ledger(request, "", _driver_pools(request, seen, age, now))
     rooms = [(node.metadata.name, now(source.driver, EMPTY, dict(segment_of_node(node)))) for node in seen.all_nodes()]
-    known = [f"{name} {of_bytes(room.available)}" for name, room in sorted(rooms, key=str) if room is not None]
+    known = [f"{name} {of_bytes(room.available)}" for name, room in rooms if room is not None]
     more = f", and {len(known) - APART} nodes more" if len(known) > APART else ""
     return _ledger(request, f"{unchecked}; driver now: {', '.join(known[:APART])}{more}" if known else unchecked, ())
 
@@ -201,7 +201,7 @@ def _unpublished(nodes: Sequence[Node], request: _Request, now: Now) -> Iterator
     for group in groups.values():
         room, count = rooms[group[0]], len(group)
         yield f.CapacityRow(
-            pool=group[0] if count == 1 else "all others" if len(groups) == 1 else names(sorted(group)),
+            pool=group[0] if count == 1 else "all others" if len(groups) == 1 else names(group),
             reach=f"{counted(count, 'node')}",
             driver_now=None if room is None else room.available,
             driver_largest=None if room is None else room.largest,

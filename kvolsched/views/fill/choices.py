@@ -30,7 +30,7 @@ def choices(cluster: ClusterCore, kind: str) -> list[Choice]:
     return {
         "node": lambda: _named(cluster, "Node"),
         "cordoned": lambda: _named(cluster, "Node", lambda node: node.spec.unschedulable),
-        "stopped": lambda: [_same(name) for name in sorted(stopped_nodes(cluster.world.log))],
+        "stopped": lambda: [_same(name) for name in stopped_nodes(cluster.world.log)],
         "stoppable": lambda: [*_zones(cluster), *_named(cluster, "Node")],
         "pod": lambda: _named(cluster, "Pod"),
         "gated": lambda: _named(cluster, "Pod", lambda pod: bool(pod.spec.scheduling_gates)),

@@ -106,7 +106,7 @@ class FixPage:
     title: str  # The answer in one sentence
     corner: str  # How they were tried, by which rules
     cards: tuple[FixCard, ...]
-    unmet: tuple[str, ...] = ()  # What no edit lifts, if there are no cards
+    unmet: tuple[str, ...] = ()  # What no edit lifts; then there are no cards
     refuted: str = ""  # What was tried and does not help
 
 
@@ -285,7 +285,7 @@ def draw(rows: FixPage, width: int, selection: str = "") -> str:
     """Return the cards under each other, the first one open."""
     tried = FixOutcome("✕", "storage", "", "Tried, does not help:", rows.refuted)
     return page(
-        *_title(rows.title, rows.corner), *(tag("li", "", each) for each in rows.unmet if not rows.cards),
+        *_title(rows.title, rows.corner), *(tag("li", "", each) for each in rows.unmet),
         *(card_html(card, opened=place == 0) for place, card in enumerate(rows.cards)),
         _said_so(tried) if rows.refuted else "",
     )  # fmt: skip

@@ -22,7 +22,7 @@ def draw(card: WhyCard, width: int, selection: str = "") -> Html:
     notes = (tag("p", "", words(f"{note.glyph} " if note.glyph else "", "k-q"), tag("b", "", note.bold), " ",
                  words(note.text, "k-q")) for note in card.notes)  # fmt: skip
     uncounted = (_picked(clause, joined(_number(clause.number), words(f" {clause.text}: {clause.about}", "k-q")))
-                 for clause in card.clauses if clause.preemption and not clause.columns)  # fmt: skip
+                 for clause in card.clauses if not clause.columns)  # fmt: skip
     return page(
         tag("h3", "k-title", card.title), block("k-q", card.corner),
         *((_sentence(card), _strip(card), _table(card, beside=beside), *uncounted) if card.columns else ()),

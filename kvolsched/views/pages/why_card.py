@@ -150,9 +150,8 @@ def _shortened(rows: Sequence[DemandLine]) -> tuple[DemandLine, ...]:
     cells = []
     for column in zip(*(row.cells for row in rest), strict=True):
         failing = [row.title for row, cell in zip(rest, column, strict=True) if cell.verdict != "passes"]
-        first = next((cell for cell in column if cell.verdict == "first"), None)
         numbers = tuple(sorted({number for cell in column for number in cell.clauses}))
-        verdict = "passes" if not failing else "first" if first is not None else "some"
+        verdict = "passes" if not failing else "first" if any(cell.verdict == "first" for cell in column) else "some"
         cells.append(CellRow(verdict, f"{len(failing)} of {len(rest)}" if failing else "", clauses=numbers,
                                label=f"fails: {'; '.join(failing)}" if failing else "passes all of these"))  # fmt: skip
     letters = list(dict.fromkeys(row.letter for row in rest))
@@ -224,7 +223,7 @@ def _range_of(names: Sequence[str]) -> str:
         return ", ".join(names)
     first, last = names[0], names[-1]
     cut = common_start(first, last)
-    cut = max(first.rfind(mark, 0, cut) for mark in "-._") + 1
+    cut = max(map(first[:cut].rfind, "-._")) + 1
     return f"{first} … {last[cut:] or last}"
 
 

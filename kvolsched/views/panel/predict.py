@@ -283,8 +283,7 @@ def ask_before_steps(lab: Lab, cluster: ClusterCore) -> Quiz:
     lab.chips.layout.display = "none"
 
     def before_step(panel: Lab, actor: str | None) -> bool:
-        first = panel.frame.next[0].actor if panel.frame.next else ""
-        if panel.playing or actor not in (None, first):
+        if panel.playing or actor is not None:
             quiz.clear()
             return True
         return not quiz.ask()
