@@ -17,7 +17,7 @@ from kvolsched.views.panel.layout import INSET
 from kvolsched.views.panel.pair import BESIDE, hidden_words, only_differing
 from kvolsched.views.panel.toolbar import ALONE
 
-from . import frames
+from . import frames, plain
 from .fake_driver import FakeDriver
 from .pages import cells, faults
 from .placed import boxes
@@ -321,7 +321,7 @@ def test_bookkeeping_is_last():
 ])
 def test_differences_only_keep_every_node_that_a_pod_names(place, nodes):
     """The node that a differing pod is on, is assumed on or is nominated to stays on the map, in both halves."""
-    frame = frames.f.Frame(nodes=frames.zonal(0).nodes, pods=(frames.f.PodRow("pod/p", "p", **place),))
+    frame = frames.f.Frame(nodes=frames.zonal(0).nodes, pods=(plain.PodRow("pod/p", "p", **place),))
     shown = only_differing((frame, evolve(frame, pods=())), ())
 
     assert [nodes, nodes] == [[row.name for row in half.nodes] for half in shown]

@@ -155,7 +155,7 @@ def _published_capacities(request: _Request, storage_class: StorageClass, seen: 
             reach=f"{counted(reached, 'node')}",
             published=None if entry.capacity is None else value(entry.capacity),
             largest_volume=None if largest is None else value(largest),
-            age=age(key),
+            age=age(key), expired=False,
             driver_now=None if room is None else room.available,
             driver_largest=None if room is None else room.largest,
             fits=max_volume_size(entry) >= request.size,
@@ -181,7 +181,7 @@ def _driver_pools(request: _Request, seen: Snapshot, age: Age, now: Now) -> Iter
         yield f.CapacityRow(
             pool=pool.name,
             reach=f"{counted(len(nodes), 'node')}",
-            published=size,
+            published=size, largest_volume=None,
             age=age(Key("CSIDriver", "", request.driver)),
             expired=expired,
             driver_now=None if room is None else room.available,
@@ -202,9 +202,9 @@ def _unpublished(nodes: Sequence[Node], request: _Request, now: Now) -> Iterator
         room, count = rooms[group[0]], len(group)
         yield f.CapacityRow(
             pool=group[0] if count == 1 else "all others" if len(groups) == 1 else names(sorted(group)),
-            reach=f"{counted(count, 'node')}",
+            reach=f"{counted(count, 'node')}", published=None, largest_volume=None, age=0.0, expired=False,
             driver_now=None if room is None else room.available,
-            driver_largest=None if room is None else room.largest,
+            driver_largest=None if room is None else room.largest, fits=False, reason="",
         )
 
 
