@@ -118,7 +118,7 @@ def test_a_long_message_is_wrapped_not_cut():
 def test_three_latest_events():
     """Below the lanes stand the three latest, newest first."""
     frame = frames.zonal(14)
-    words = texts(log.draw_recent(frame, 480))
+    words = texts(log.draw_recent(frame, 480, ""))
     reasons = {row.reason for row in frame.events}
     assert ["Started", "SuccessfulAttachVolume", "Scheduled"] == [word for word in words if word in reasons]
 
@@ -171,7 +171,7 @@ def test_hostile_words_are_escaped():
     frame = evolve(frames.zonal(5), events=(event,), changes=(change, note))
     rows = (f.ObjectStoryRow(1, 0, HOSTILE, "~", HOSTILE, HOSTILE, HOSTILE),)
     for svg in (
-        log.draw_changes(frame, 300), log.draw_recent(frame, 480), log.draw_written(frame, 980), log.draw_events(frame, 700),
+        log.draw_changes(frame, 300), log.draw_recent(frame, 480, ""), log.draw_written(frame, 980, "", open_=False), log.draw_events(frame, 700),
         log.draw_story(f.Frame(story=f.ObjectStory(HOSTILE, rows)), 700),
     ):  # fmt: skip
         assert HOSTILE in "".join(parsed(svg).itertext())
@@ -181,17 +181,17 @@ def test_hostile_words_are_escaped():
 def test_the_line_of_what_was_written_begins_with_refusals_and_opens_all():
     """Refusals come first, then writes, then notes; the end of the line counts all, and selects what opens them."""
     frame = frames.refused(frames.zonal(9))
-    words = texts(log.draw_written(frame, 560))
+    words = texts(log.draw_written(frame, 560, "", open_=False))
 
     assert "✕" == next(word for word in words if word in ("+", "~", "−", "✕"))
     assert len(frame.changes) == sum(word in ("+", "~", "−", "✕") for word in words)
     assert f"all {len(frame.changes)} ▾" == words[-1]
-    assert log.WRITTEN == parsed(log.draw_written(frame, 560))[-1].get("data-ref")
+    assert log.WRITTEN == parsed(log.draw_written(frame, 560, "", open_=False))[-1].get("data-ref")
 
 
 def test_the_line_of_what_was_written_says_when_nothing_was():
     """Before the first step it says what to press, and has nothing to open."""
-    assert ["Written", log.NOTHING_YET] == texts(log.draw_written(frames.zonal(0), 980))
+    assert ["Written", log.NOTHING_YET] == texts(log.draw_written(frames.zonal(0), 980, "", open_=False))
 
 
 def test_a_line_of_a_table_is_selected_as_its_object():

@@ -300,7 +300,7 @@ def test_values_of_a_row_are_told_apart(left, right):
     """Both values of a row stand whole in it, at every width."""
     for width in (360, 1000):
         row = DifferenceRow("pod/x", "spec.x", left, right, "scheduler", 3)
-        page = picture.draw(Differences(("a", "b"), (3, 3), rows=(row,)), width)
+        page = picture.draw(Differences(("a", "b"), (3, 3), 0, ("", ""), (row,), ""), width)
         assert [left.strip(), right.strip() or picture.NONE] == cells(page)[1][2:4]
         assert [] == faults(page)
 

@@ -17,7 +17,7 @@ def rows(*clusters, panes=(("running", "pods", ((0, 0), (1, 12))),), until=2.0, 
         plain.SeriesPane(measure, tuple(
             Timeline(measure, name, "", unit,
                      tuple(TimelinePoint(time, value - number, step) for step, (time, value) in enumerate(points)),
-                     until, last_step=9) for number, name in enumerate(clusters)), unit)
+                     until, (), 9) for number, name in enumerate(clusters)), unit)
         for measure, unit, points in panes
     )  # fmt: skip
     return plain.SeriesRows(clusters, (0,) * len(clusters), made, until=until, **fields)
@@ -79,7 +79,7 @@ def test_short_numbers_and_ticks():
     assert [t.short(value) for value in (12, 0.35, 1458.2, 0)] == ["12", "0.35", "1,458", "0"]
     assert t.ticks(12, 4, whole=True) == [0, 3, 6, 9, 12]
     assert t.ticks(1, 4, whole=True) == [0, 1]
-    assert t.ticks(2.06, 5) == [0, 0.5, 1, 1.5, 2]
+    assert t.ticks(2.06, 5, whole=False) == [0, 0.5, 1, 1.5, 2]
 
 
 def test_the_place_is_that_of_the_first_cluster():

@@ -54,10 +54,8 @@ class _Request:
     parameters: Mapping[str, str]
 
 
-def capacity_ledgers(
-    judgement: Judgement, age: Age, now: Now = lambda _driver, _parameters, _labels: None, moment: str = "",
-    objects: Objects = lambda _class: 0,
-) -> Iterator[f.CapacityLedger]:
+def capacity_ledgers(judgement: Judgement, age: Age, now: Now, moment: str,
+                     objects: Objects) -> Iterator[f.CapacityLedger]:
     """Yield a ledger for each claim of the pod that is to be provisioned, then for each of its inline CSI volumes."""
     plugin, pod, seen = judgement.profile.extending(VolumeDecider), judgement.pod, judgement.seen
     for name in dict.fromkeys(pod.claim_names()):
