@@ -56,7 +56,7 @@ def commands_of(posted, rng):
         magic = rng.choice((f"get {kind}", f"describe {kind}", f"get {kind} -o wide", "use d", "get nodes --cluster d", "explain pod.spec", "top"))
         names = {"c": kvolsched.scenario("zonal-example"), **({"d": kvolsched.scenario("zones")} if rng.random() < 0.5 else {})}
         with redirect_stdout(StringIO()) as said, redirect_stderr(said):
-            run_magic(names, magic)
+            run_magic(names, magic, "")
         yield f"%kubectl {magic}", said.getvalue()
 
 

@@ -426,7 +426,7 @@ def magics():
         names["pod"] = "my-pod"
         for line in lines:
             with redirect_stdout(StringIO()) as said, redirect_stderr(said):
-                run_magic(names, line)
+                run_magic(names, line, "")
             yield f"%kubectl {line}", Words(said.getvalue())
         yield "completed", Words(f"{complete_magic(names, '%kubectl get po', 'po')} {complete_magic(names, '%kubectl use ', '')}")
 

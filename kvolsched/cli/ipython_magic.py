@@ -63,7 +63,7 @@ def unload_ipython_extension(shell: Shell) -> None:
     shell.user_ns.pop(USED, None)
 
 
-def run_magic(names: dict[str, Any], line: str, cell: str = "") -> None:
+def run_magic(names: dict[str, Any], line: str, cell: str) -> None:
     """Run one command for the variables of a notebook, and print what kubectl prints."""
     words = line.split()
     try:
@@ -86,7 +86,7 @@ def run_magic(names: dict[str, Any], line: str, cell: str = "") -> None:
         print(f"{done.stderr}{hint}", end="", file=sys.stderr)
 
 
-def find_cluster(names: Mapping[str, Any], name: str = "") -> Cluster | Rescue:
+def find_cluster(names: Mapping[str, Any], name: str) -> Cluster | Rescue:
     """Return the cluster that a command means.
 
     Raises:

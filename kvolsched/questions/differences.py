@@ -244,9 +244,9 @@ class Diff(Rows[Row], DrawnAnswer):
 
     names: tuple[str, str]
     rows: tuple[Row, ...]
-    passes: tuple[Row, ...] = ()
-    notes: tuple[str, ...] = ()
-    because: str = ""
+    passes: tuple[Row, ...]
+    notes: tuple[str, ...]
+    because: str
 
     @property
     def told(self) -> tuple[Row, ...]:
@@ -291,10 +291,10 @@ class Diff(Rows[Row], DrawnAnswer):
         return "\n".join([*top, *columns(table), *folded, *notes])
 
 
-def importance(path: str, about: str = "") -> int:
+def importance(path: str, about: str) -> int:
     """Return how soon a person asks for a field of an object, by its reference: 0 is first.
 
-    >>> importance("spec.nodeName") < importance("spec.replicas") < importance("metadata.finalizers")
+    >>> importance("spec.nodeName", "pod/p") < importance("spec.replicas", "deploy/d")
     True
     """
     if about.startswith("node/") and path == _READY:

@@ -173,7 +173,7 @@ def change_lines(change: Change) -> list[FieldChange]:
     return changed_fields(change.old, change.new)
 
 
-def describe_note(value: Any, sort: str = "") -> str:
+def describe_note(value: Any, sort: str) -> str:
     """Return a note's value in a few words; "" for None."""
     if value is None:
         return ""
@@ -275,7 +275,7 @@ class Passes(NumberedRows[PassRow], DrawnAnswer):
     about: str
     revision: str
     rows: tuple[PassRow, ...]
-    why_none: str = ""
+    why_none: str
     """Why there is no pass."""
 
     def __repr__(self) -> str:

@@ -307,8 +307,8 @@ class Timeline:
     unit: str
     points: tuple[TimelinePoint, ...]
     until: float
-    reasons: tuple[tuple[str, int], ...] = ()
-    last_step: int = 0
+    reasons: tuple[tuple[str, int], ...]
+    last_step: int
 
 
 def timelines(clusters: Sequence[ClusterCore], what: Wanted | Iterable[Wanted] = DEFAULT) -> tuple[Timeline, ...]:
@@ -390,7 +390,7 @@ def _lines(cluster: ClusterCore, label: str,
         ]
     functions = {name: function for name, function in wanted if function is not None}
     for name, line in _read_steps(cluster, functions).items():
-        yield name, [Timeline(name, label, "", "", tuple(line), until, last_step=steps)]
+        yield name, [Timeline(name, label, "", "", tuple(line), until, (), steps)]
 
 
 @attrs.define

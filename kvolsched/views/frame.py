@@ -32,20 +32,20 @@ cannot help, error, not asked (PreFilter said so, or the node fell out before)."
 class Head:
     """The headline of a frame: the place in the run, who acted, and one sentence about it."""
 
-    scenario: str = ""  # Name of the scenario
-    revision: str = "upstream"  # Name of the rules: upstream, design or draft
-    branch: str = "main"  # Branch of the log that is shown
-    step: int = 0  # Number of the present step (of the turn when gear is turns)
-    steps_known: int = 0  # Last step known on this branch
-    gear: str = "steps"  # Unit of `step`: steps or turns
-    time: float = 0.0  # Simulated time, seconds
-    actor: str = ""  # Display name of the actor of this step; empty at step 0
-    actor_id: str = ""  # Key of that actor among the lanes
-    sentence: str = ""  # What happened: one sentence that names objects and rule
-    hot: tuple[str, ...] = ()  # Refs that this step changed, sorted
-    focus: str = ""  # Ref of the pod that the verdicts are about; empty when there is none
+    scenario: str  # Name of the scenario
+    revision: str  # Name of the rules: upstream, design or draft
+    branch: str  # Branch of the log that is shown
+    step: int  # Number of the present step (of the turn when gear is turns)
+    steps_known: int  # Last step known on this branch
+    gear: str  # Unit of `step`: steps or turns
+    time: float  # Simulated time, seconds
+    actor: str  # Display name of the actor of this step; empty at step 0
+    actor_id: str  # Key of that actor among the lanes
+    sentence: str  # What happened: one sentence that names objects and rule
+    hot: tuple[str, ...]  # Refs that this step changed, sorted
+    focus: str  # Ref of the pod that the verdicts are about; empty when there is none
+    not_read: str  # What bears on placement and is not modelled, in one line
     of_pair: tuple[str, ...] = ()  # Of a pair: whose are the steps, the clock, those who may act next
-    not_read: str = ""  # What bears on placement and is not modelled, in one line
 
 
 @frozen
@@ -68,20 +68,20 @@ class NodeRow:
     ref: str  # node/NAME
     name: str  # Name of the node
     topology: tuple[tuple[str, str], ...]  # Its labels, (key, value), sorted
-    cpu_used: int = 0  # Requested by pods bound to it in the API, millicores
-    cpu: int = 0  # Allocatable, millicores
-    memory_used: int = 0  # Requested by pods bound to it, bytes
-    memory: int = 0  # Allocatable, bytes
-    pods_used: int = 0  # Pods bound to it
-    pods: int = 110  # Allocatable, pods
-    ready: bool = True  # Condition Ready
-    unschedulable: bool = False  # Cordoned
-    taints: tuple[str, ...] = ()  # Taints as kubectl writes them: "key=value:NoSchedule"
-    verdict: str = "not judged"  # One of NODE_VERDICTS
-    first: int = -1  # Index into Verdicts.plugins of the plugin that rejects first; -1: none
-    reason: str = ""  # Its reasons in words, joined by ", "
-    resolvable: bool = True  # Whether removing pods could help
-    score: int = -1  # Total score; -1: not scored
+    cpu_used: int  # Requested by pods bound to it in the API, millicores
+    cpu: int  # Allocatable, millicores
+    memory_used: int  # Requested by pods bound to it, bytes
+    memory: int  # Allocatable, bytes
+    pods_used: int  # Pods bound to it
+    pods: int  # Allocatable, pods
+    ready: bool  # Condition Ready
+    unschedulable: bool  # Cordoned
+    taints: tuple[str, ...]  # Taints as kubectl writes them: "key=value:NoSchedule"
+    verdict: str  # One of NODE_VERDICTS
+    first: int  # Index into Verdicts.plugins of the plugin that rejects first; -1: none
+    reason: str  # Its reasons in words, joined by ", "
+    resolvable: bool  # Whether removing pods could help
+    score: int  # Total score; -1: not scored
 
 
 @frozen
@@ -90,18 +90,18 @@ class PodRow:
 
     ref: str  # pod/NAME or pod/NAMESPACE/NAME
     name: str  # Name of the pod
-    namespace: str = "default"  # Its namespace
-    node: str = ""  # spec.nodeName; empty: none
-    assumed_node: str = ""  # Its node in the scheduler's cache, not yet in the API
-    nominated_node: str = ""  # status.nominatedNodeName
-    state: str = "pending"  # One of POD_STATES, by the API (assumed: pending in the API, assumed in the cache)
-    gates: tuple[str, ...] = ()  # Scheduling gates that remain
-    in_focus: bool = False  # Whether it has claims or is judged: drawn as a block with its claims, other pods as chips
-    claims: tuple[str, ...] = ()  # Refs of its claims, in the order of spec.volumes
-    cpu: int = 0  # Request, millicores
-    memory: int = 0  # Request, bytes
-    queue: str = ""  # One of QUEUE_STATES: its part of the scheduling queue; empty: not queued
-    wait: float = 0.0  # Seconds of back-off left; 0: none
+    namespace: str  # Its namespace
+    node: str  # spec.nodeName; empty: none
+    assumed_node: str  # Its node in the scheduler's cache, not yet in the API
+    nominated_node: str  # status.nominatedNodeName
+    state: str  # One of POD_STATES, by the API (assumed: pending in the API, assumed in the cache)
+    gates: tuple[str, ...]  # Scheduling gates that remain
+    in_focus: bool  # Whether it has claims or is judged: drawn as a block with its claims, other pods as chips
+    claims: tuple[str, ...]  # Refs of its claims, in the order of spec.volumes
+    cpu: int  # Request, millicores
+    memory: int  # Request, bytes
+    queue: str  # One of QUEUE_STATES: its part of the scheduling queue; empty: not queued
+    wait: float  # Seconds of back-off left; 0: none
 
 
 @frozen
@@ -110,15 +110,15 @@ class ClaimRow:
 
     ref: str  # pvc/NAME or pvc/NAMESPACE/NAME
     name: str  # Name of the claim
-    class_name: str = ""  # StorageClass; empty: none
-    mode: str = ""  # Binding mode of that class: Immediate or WaitForFirstConsumer
-    size: str = ""  # Request as written: 100Gi
-    state: str = "pending"  # One of CLAIM_STATES
-    selected_node: str = ""  # Annotation volume.kubernetes.io/selected-node
-    assumed_node: str = ""  # Selected node in the scheduler's cache, not yet in the API
-    volume: str = ""  # spec.volumeName; empty: none
-    assumed_volume: str = ""  # Volume that the scheduler has assumed for it
-    pods: tuple[str, ...] = ()  # Refs of the pods that use it, sorted
+    class_name: str  # StorageClass; empty: none
+    mode: str  # Binding mode of that class: Immediate or WaitForFirstConsumer
+    size: str  # Request as written: 100Gi
+    state: str  # One of CLAIM_STATES
+    selected_node: str  # Annotation volume.kubernetes.io/selected-node
+    assumed_node: str  # Selected node in the scheduler's cache, not yet in the API
+    volume: str  # spec.volumeName; empty: none
+    assumed_volume: str  # Volume that the scheduler has assumed for it
+    pods: tuple[str, ...]  # Refs of the pods that use it, sorted
 
 
 @frozen
@@ -127,12 +127,12 @@ class VolumeRow:
 
     ref: str  # pv/NAME
     name: str  # Name of the volume
-    class_name: str = ""  # StorageClass; empty: none
-    size: str = ""  # Capacity as written: 100Gi
-    state: str = "available"  # One of VOLUME_STATES
-    reach: str = "all"  # From its node affinity: "node:N", "zone:Z", "zones:Z1,Z2", "all" or "nowhere"
-    claim: str = ""  # spec.claimRef as a ref; empty: none
-    assumed_claim: str = ""  # Ref of the claim that the scheduler has assumed for it
+    class_name: str  # StorageClass; empty: none
+    size: str  # Capacity as written: 100Gi
+    state: str  # One of VOLUME_STATES
+    reach: str  # From its node affinity: "node:N", "zone:Z", "zones:Z1,Z2", "all" or "nowhere"
+    claim: str  # spec.claimRef as a ref; empty: none
+    assumed_claim: str  # Ref of the claim that the scheduler has assumed for it
 
 
 @frozen
@@ -161,8 +161,8 @@ class VerdictRow:
 
     node: str  # Name of the node
     codes: str  # One code a plugin, in profile order: PASS, NOTHING, REJECT, UNRESOLVABLE, ERROR, NOT_ASKED
-    first: int = -1  # Index of the plugin that rejects first; -1: none
-    chosen: bool = False  # Whether the pass chose this node
+    first: int  # Index of the plugin that rejects first; -1: none
+    chosen: bool  # Whether the pass chose this node
 
 
 @frozen
@@ -212,8 +212,8 @@ class ChangeRow:
     op: str  # One of CHANGE_OPS
     ref: str  # Object it is about
     field: str  # Path in the object ("spec.claimRef") or name of the note ("queue")
-    old: str = ""  # Value before, in words; empty: none
-    new: str = ""  # Value after, in words; empty: none
+    old: str  # Value before, in words; empty: none
+    new: str  # Value after, in words; empty: none
     outcome: str = "done"  # done, or the refusal: Conflict, NotFound, AlreadyExists, Invalid, Forbidden
     message: str = ""  # Words of the refusal
 
@@ -228,8 +228,8 @@ class EventRow:
     reason: str  # Its reason: FailedScheduling
     ref: str  # Object it is about
     message: str  # Its message
-    count: int = 1  # Number of its occurrences
-    last: float = 0.0  # Its last time, seconds
+    count: int  # Number of its occurrences
+    last: float  # Its last time, seconds
 
 
 @frozen
@@ -249,7 +249,7 @@ class Cursor:
 
     kind: str  # Kind watched: Pod
     position: int  # Step up to which it has seen everything of this kind
-    pending: int = 0  # Changes of this kind not yet seen
+    pending: int  # Changes of this kind not yet seen
 
 
 @frozen
@@ -259,7 +259,7 @@ class Lane:
     actor: str  # Key of the actor
     component: str  # Component it belongs to
     label: str  # Its name as people read it: "scheduler · pass"
-    marks: tuple[Mark, ...] = ()  # Sorted by step; those after Head.step are known from an earlier visit
+    marks: tuple[Mark, ...]  # Sorted by step; those after Head.step are known from an earlier visit
     cursors: tuple[Cursor, ...] = ()  # One a kind watched, sorted by kind; empty: watches nothing (the user)
 
 
@@ -273,9 +273,9 @@ class Stop:
     plugin: str
     nodes: int  # Nodes that it is the first to reject
     reason: str  # In Kubernetes' words, without "node(s)"
-    family: str = "node"  # One of FAMILIES
-    resolvable: bool = True  # Whether removing pods could help
-    by_constraint: bool = False  # Whether it is the plugin that judges the constraint
+    family: str  # One of FAMILIES
+    resolvable: bool  # Whether removing pods could help
+    by_constraint: bool  # Whether it is the plugin that judges the constraint
 
 
 @frozen
@@ -283,7 +283,7 @@ class Landing:
     """Whether a pod may land in a domain, by all filters."""
 
     fitting: int  # Nodes that pass every filter
-    stops: tuple[Stop, ...] = ()  # Why the others do not; first the one that decides
+    stops: tuple[Stop, ...]  # Why the others do not; first the one that decides
 
 
 @frozen
@@ -322,13 +322,13 @@ class SkewRow:
     domain: str  # Value of the topology key; "(no label)" for nodes without it
     nodes: int  # Nodes in it
     counted: int  # Matching pods that count
-    not_counted: tuple[tuple[int, str], ...] = ()  # Matching pods that do not, (how many, why)
-    left_out: str = ""  # Why this is no domain for the pod; empty: it is one
-    skew_if_placed: int = 0  # counted + self − minimum
-    fits: bool = True  # Whether the constraint allows the pod here
-    landing: Landing | None = None  # Whether all filters do; None: not judged
-    best: BestNode | None = None  # Of a soft constraint, when the nodes are scored
-    sum: str = ""  # As the rule writes it: "3 + 1 − 0 = 4 > 1"
+    not_counted: tuple[tuple[int, str], ...]  # Matching pods that do not, (how many, why)
+    left_out: str  # Why this is no domain for the pod; empty: it is one
+    skew_if_placed: int  # counted + self − minimum
+    fits: bool  # Whether the constraint allows the pod here
+    landing: Landing | None  # Whether all filters do; None: not judged
+    best: BestNode | None  # Of a soft constraint, when the nodes are scored
+    sum: str  # As the rule writes it: "3 + 1 − 0 = 4 > 1"
 
 
 @frozen(repr=False)
@@ -338,22 +338,22 @@ class SkewLedger(ShownAsYaml):
     pod: str  # Ref of the pod
     key: str  # topologyKey
     max_skew: int  # maxSkew
-    min_domains: int = 0  # minDomains; 0: not given
-    when: str = "DoNotSchedule"  # whenUnsatisfiable
-    selector: str = ""  # Label selector in words
-    self_match: int = 1  # 1 if the pod matches its own selector, else 0
-    minimum: int = 0  # Global minimum as the rule uses it
-    minimum_domain: str = ""  # A domain that has it; empty when minDomains forces it to 0
-    limit: int = 0  # How many pods a domain may have with this one
-    rows: tuple[SkewRow, ...] = ()  # Sorted by domain; those left out last
-    subject: str = ""  # How the pod is called; empty: by its name
-    place: str = ""  # Node that the pod is on, which is not counted
-    moment: str = ""  # "now: step 1, t = 0 s, rules upstream"
+    min_domains: int  # minDomains; 0: not given
+    when: str  # whenUnsatisfiable
+    selector: str  # Label selector in words
+    self_match: int  # 1 if the pod matches its own selector, else 0
+    minimum: int  # Global minimum as the rule uses it
+    minimum_domain: str  # A domain that has it; empty when minDomains forces it to 0
+    limit: int  # How many pods a domain may have with this one
+    rows: tuple[SkewRow, ...]  # Sorted by domain; those left out last
+    subject: str  # How the pod is called; empty: by its name
+    place: str  # Node that the pod is on, which is not counted
+    moment: str  # "now: step 1, t = 0 s, rules upstream"
     answer: str = ""  # The answer in a few words: "Nobody may take it."
     sentence: str = ""  # And why
-    open: bool = True  # Whether the pod may land anywhere
+    open: bool = field(kw_only=True)  # Whether the pod may land anywhere
     notes: tuple[tuple[str, str], ...] = ()  # Further (head, words)
-    plugin: str = ""  # That judges it
+    plugin: str = field(kw_only=True)  # That judges it
     together: str = ""  # What all hard constraints allow, if there are several; in the last ledger
 
 
@@ -363,14 +363,14 @@ class CapacityRow:
 
     pool: str  # Name of the pool or segment
     reach: str  # Nodes that reach it, in words: "1 node"
-    published: int | None = None  # CSIStorageCapacity.capacity, bytes; None: nothing published
-    largest_volume: int | None = None  # maximumVolumeSize, bytes; None: not given
-    age: float = 0.0  # Since it was published, seconds
-    expired: bool = False  # Whether it is older than the driver's period
-    driver_now: int | None = None  # Bytes that the driver has now in the simulation; None: unknown
-    fits: bool = False  # Whether the rule accepts it, by what is published
-    reason: str = ""  # Why not, in words
-    driver_largest: int | None = None  # Bytes of the largest volume that the driver would make now; None: no limit
+    published: int | None  # CSIStorageCapacity.capacity, bytes; None: nothing published
+    largest_volume: int | None  # maximumVolumeSize, bytes; None: not given
+    age: float  # Since it was published, seconds
+    expired: bool  # Whether it is older than the driver's period
+    driver_now: int | None  # Bytes that the driver has now in the simulation; None: unknown
+    fits: bool  # Whether the rule accepts it, by what is published
+    reason: str  # Why not, in words
+    driver_largest: int | None  # Bytes of the largest volume that the driver would make now; None: no limit
 
     def driver_has_room(self, request: int) -> bool | None:
         """Say whether the driver would make a volume of this size now; None: its room is unknown."""
@@ -387,8 +387,8 @@ class CapacityLedger(ShownAsYaml):
     class_name: str  # Its class; `<ephemeral>` of an inline volume
     request: int  # Size requested, bytes
     unchecked: str  # Why capacity is not checked ("Driver X does not publish capacity: not checked"); empty: it is
-    rows: tuple[CapacityRow, ...] = ()  # Sorted by pool
-    moment: str = ""  # "now: step 1, t = 0 s, rules upstream"
+    rows: tuple[CapacityRow, ...]  # Sorted by pool
+    moment: str  # "now: step 1, t = 0 s, rules upstream"
     answer: str = ""  # The answer in a few words: "3 pools look large enough and are not."
     sentence: str = ""  # And why
     warns: bool = False  # Whether rule and driver differ
@@ -422,8 +422,8 @@ class SeriesPane:
     measure: str  # "running", "cpu held", the reason of an Event, the name of a function
     lines: tuple[Timeline, ...]  # In the order of the clusters; empty: there is nothing to count
     unit: str  # "pods", "cores", "GiB"; empty: unknown
-    reasons: tuple[str, ...] = ()  # Of counted Events
-    has_sum: bool = False  # Whether value × time means something: cores × seconds
+    reasons: tuple[str, ...]  # Of counted Events
+    has_sum: bool  # Whether value × time means something: cores × seconds
 
 
 @frozen
@@ -433,18 +433,18 @@ class SeriesRows:
     clusters: tuple[str, ...]  # Labels; the first is the cluster that was asked
     seeds: tuple[int, ...]
     panes: tuple[SeriesPane, ...]
-    until: float = 0.0  # End of the longest run, seconds
-    time: float = 0.0  # Where the first cluster is, seconds
-    step: int = 0  # Where the first cluster is, steps
-    is_at_end: bool = True  # Whether no later step of the first cluster is known
-    by_step: bool = False  # Whether the axis counts steps: asked for, or time stands still
+    until: float  # End of the longest run, seconds
+    time: float  # Where the first cluster is, seconds
+    step: int  # Where the first cluster is, steps
+    is_at_end: bool  # Whether no later step of the first cluster is known
+    by_step: bool  # Whether the axis counts steps: asked for, or time stands still
 
 
 @frozen
 class Frame:
     """The present place of one run: all that is drawn."""
 
-    head: Head = field(factory=Head)  # Place, actor and sentence
+    head: Head = Head("", "upstream", "main", 0, 0, "steps", 0.0, "", "", "", (), "", "")  # Place, actor and sentence
     next: tuple[NextActor, ...] = ()  # Actors that may act; the default first, then in lane order; empty: idle
     nodes: tuple[NodeRow, ...] = ()  # Sorted by name
     pods: tuple[PodRow, ...] = ()  # Sorted by (namespace, name)

@@ -180,7 +180,7 @@ def _of_series(rows: f.SeriesRows) -> SeriesFigure:
                         words=(series_picture.sentence(rows), series_picture.note(rows)))
 
 
-def _lives(cluster: ClusterCore, over: str = "time") -> PlainChart:
+def _lives(cluster: ClusterCore, over: str) -> PlainChart:
     """Chart how long each pod was without a node, started and ran; see `Cluster.series`."""
     over_steps.known_axis(over)
     rows = over_steps.lives(cluster)
@@ -340,7 +340,7 @@ def workbench(cluster: ClusterCore, pod: str, *patches: Any, kind: str = "merge"
     return GateWorkbench(cluster, pod, *patches, kind=kind)
 
 
-def disagreement(found: Any, head: str = "") -> Figure:
+def disagreement(found: Any, head: str) -> Figure:
     """Draw a recorded verdict beside a learner's (`exercise.Disagreement`): all nodes, and both sides of one."""
     return Figure(disagreement_page.draw(found, head), disagreement_page.reading(found, head))
 

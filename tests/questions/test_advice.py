@@ -280,7 +280,7 @@ def test_edits_that_are_combined_keep_what_each_says():
     node = Cluster.from_manifests([make.node("n1")])["node/n1"]
     first = Edit("Start n2", 1, (), "bring back", acts=(OutsideAct("n2 runs"),), do="start the machine n2", data="KEPT")
     second = Edit("Delete n1", 1, (ObjectChange(node, None),), "delete claim", note="nobody misses it")
-    fix = type(fixes_of("own/01-unreachable-only-node", "keeper")[0])("default/web", (combined((first, second)),), (), "")
+    fix = type(fixes_of("own/01-unreachable-only-node", "keeper")[0])("default/web", (combined((first, second)),), (), "", asked=None)
 
     assert "kubectl delete node n1\nstart the machine n2" == fix.do
     assert ("nobody misses it",) == fix.notes

@@ -45,7 +45,7 @@ def core_faults(objects, pod):
     judgement = judge(pod, snapshot(objects), PROFILE)
     if judgement.any_feasible or judgement.error or not judgement.nodes:
         return []
-    return list(faults_of_core(minimal_unsatisfiable_core(demands(judgement)), pod, objects, PROFILE))
+    return list(faults_of_core(minimal_unsatisfiable_core(demands(judgement), ""), pod, objects, PROFILE))
 
 
 def check_cores(every):

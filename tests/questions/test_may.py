@@ -104,7 +104,7 @@ def test_the_way_to_narrow_what_is_refused_is_told():
     row = next(row for row in gated(affinity=required({ZONE: ["a", "b"]})).may("app") if row.title.startswith("shorten"))
     assert (False, "narrower") == (row.allowed, row.relation)
     assert f"append the requirement {ZONE} In [a] to nodeSelectorTerms[0]" in row.remedy
-    said = row.why_under()
+    said = row.why_under("")
     for words in ("it selects fewer nodes", "requirements as written", "others may be added", row.remedy):
         assert words in said
     c = gated(affinity=required({ZONE: ["a", "b"], VM: ["spot", "demand"]}))

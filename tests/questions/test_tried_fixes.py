@@ -79,7 +79,7 @@ def test_trying_a_fix_changes_neither_the_cluster_nor_the_next_trial():
 def test_a_fix_made_by_hand_has_no_cluster():
     """Only fixes that `fix` found can be tried."""
     with pytest.raises(ValueError, match="no cluster to try it on"):
-        Fix("demo/web", (), (), "").try_it()
+        Fix("demo/web", (), (), "", asked=None).try_it()
 
 
 SMALL = """

@@ -53,7 +53,7 @@ def stuck(family):
 def test_the_set_is_unsatisfiable_and_minimal(family):
     """On every node some demand of the core fails, and each is the only one that fails on some node."""
     for name, judgement in stuck(family):
-        chosen = minimal_unsatisfiable_core(demands(judgement))
+        chosen = minimal_unsatisfiable_core(demands(judgement), "")
         patterns = [group.failing for group in group_nodes_by_demands(chosen, ())]
 
         assert all(patterns), name
@@ -86,7 +86,7 @@ def test_demands_say_what_the_plugins_say(family):
 def test_every_case_can_be_told(family):
     """Each recorded case gets a text, every node is in one row and one column, and clauses count their columns."""
     for name, judgement in stuck(family):
-        answer = explain_judgement(judgement, name, "upstream")
+        answer = explain_judgement(judgement, name, "upstream", "")
 
         assert answer.demands, name
         if judgement.rejected_by is None:
@@ -460,7 +460,7 @@ def test_many_demands_are_still_minimal():
         Demand(plugin="P", sort="reason", about=str(index), words=str(index), fails=np.arange(size) == index) for index in range(size)
     ]
 
-    assert size == len(minimal_unsatisfiable_core(found))
+    assert size == len(minimal_unsatisfiable_core(found, ""))
 
 
 def test_the_command_line(tmp_path):
@@ -542,7 +542,7 @@ def test_of_equal_sets_one_with_storage_is_preferred():
                         Demand(plugin="VolumeBinding", sort="claim", about="", words="b")]
     found = [attrs.evolve(demand, fails=np.ones(1, bool)) for demand in demands_of_node]
 
-    assert ("VolumeBinding",) == tuple(demand.plugin for demand in minimal_unsatisfiable_core(found))
+    assert ("VolumeBinding",) == tuple(demand.plugin for demand in minimal_unsatisfiable_core(found, ""))
 
 
 def test_manifests_that_no_server_stored_are_no_dump():

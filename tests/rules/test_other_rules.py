@@ -155,11 +155,11 @@ def test_what_a_person_asks_first_stands_first():
 
 def test_bookkeeping_alone_is_shown():
     """If nothing else differs, bookkeeping is no footnote; a node's readiness is none."""
-    alone = Diff(("a", "b"), (("pod/x", FieldChange("status.startTime", "1", "2")),))
+    alone = Diff(("a", "b"), (("pod/x", FieldChange("status.startTime", "1", "2")),), (), (), "")
     assert "status.startTime" in repr(alone)
     assert not alone.bookkeeping
     both = Diff(("a", "b"), (("pod/x", FieldChange("status.conditions[Ready]", "True", "")),
-                             ("node/n", FieldChange("status.conditions[Ready]", "True", "Unknown"))))
+                             ("node/n", FieldChange("status.conditions[Ready]", "True", "Unknown"))), (), (), "")
     assert ["node/n"] == [about for about, _ in both.told]
 
 
@@ -173,7 +173,7 @@ def test_both_sides_of_a_row_show_something():
         (change.new, change.old) for _, change in c.diff(old)}
     long = "node(s) had taints that the pod didn't tolerate " * 8
     rows = different_fields(Diff(("a", "b"), (("pod/x", FieldChange("spec.x", f"{long}one", f"{long}two")),
-                                              ("pod/x", FieldChange("spec.y", "k" * 400 + "1", "k" * 400 + "2")))))
+                                              ("pod/x", FieldChange("spec.y", "k" * 400 + "1", "k" * 400 + "2"))), (), (), ""))
     for width in (500, 1000):
         shown = draw_diff(rows, width)
         assert [] == [value for row in rows.rows for value in (row.left, row.right) if escape(value) not in shown]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from kvolsched.views import frame as f
 
+from . import plain
 from .zonal_frames import GI, LANES, PLUGINS
 
 
@@ -44,11 +45,11 @@ def many(count: int, step: int = 6) -> f.Frame:
         verdict = "chosen" if i == latest else "rejected" if first >= 0 else "fits"
         cpu = 3900 if first == 4 else 800 + h * 28
         pods += [
-            f.PodRow(f"pod/app-{i}-{j}", f"app-{i}-{j}", node=name, state="running", cpu=200, memory=GI)
+            plain.PodRow(f"pod/app-{i}-{j}", f"app-{i}-{j}", node=name, state="running", cpu=200, memory=GI)
             for j in range(h % 5)
         ]
         rows.append(
-            f.NodeRow(
+            plain.NodeRow(
                 f"node/{name}",
                 name,
                 (("topology.kubernetes.io/zone", zone),),
@@ -70,7 +71,7 @@ def many(count: int, step: int = 6) -> f.Frame:
     for i, k in sorted(chosen.items(), key=lambda item: item[1]):
         name, zone, _ = nodes[i]
         pods.append(
-            f.PodRow(
+            plain.PodRow(
                 f"pod/db-{k}",
                 f"db-{k}",
                 node=name,
@@ -82,7 +83,7 @@ def many(count: int, step: int = 6) -> f.Frame:
             )
         )
         claims.append(
-            f.ClaimRow(
+            plain.ClaimRow(
                 f"pvc/data-db-{k}",
                 f"data-db-{k}",
                 "standard",
@@ -95,11 +96,11 @@ def many(count: int, step: int = 6) -> f.Frame:
             )
         )
         volumes.append(
-            f.VolumeRow(f"pv/pv-{k}", f"pv-{k}", "standard", "20Gi", "bound", f"zone:{zone}", f"pvc/data-db-{k}")
+            plain.VolumeRow(f"pv/pv-{k}", f"pv-{k}", "standard", "20Gi", "bound", f"zone:{zone}", f"pvc/data-db-{k}")
         )
     waiting = f"pod/db-{step}"
     pods.append(
-        f.PodRow(
+        plain.PodRow(
             waiting,
             f"db-{step}",
             in_focus=True,
@@ -110,7 +111,7 @@ def many(count: int, step: int = 6) -> f.Frame:
         )
     )
     claims.append(
-        f.ClaimRow(
+        plain.ClaimRow(
             f"pvc/data-db-{step}",
             f"data-db-{step}",
             "standard",
@@ -135,7 +136,7 @@ def many(count: int, step: int = 6) -> f.Frame:
     )
     bound_node = nodes[latest][0] if step else ""
     return f.Frame(
-        head=f.Head(
+        head=plain.Head(
             scenario=f"{count}-nodes",
             revision="upstream",
             step=step,
@@ -171,7 +172,7 @@ def many(count: int, step: int = 6) -> f.Frame:
         ),
         changes=(f.ChangeRow("api", "kube-scheduler", "~", last, "spec.nodeName", "", bound_node),) if step else (),
         events=tuple(
-            f.EventRow(
+            plain.EventRow(
                 k + 1,
                 0.7 * k,
                 "Normal",

@@ -63,7 +63,7 @@ def test_a_crash_is_ringed_and_told():
     rows = search_rows(claims.explore(progress=False, faults=[Crash("kube-scheduler")], lag="none",
                                       until=lambda c: any(pod.spec.node_name for pod in c.objects("pods"))))
     assert rows.turns[-1].ringed
-    long = tuple(searches.ToldTurn(n, "actor", f"turn {n}", mark=Mark(n, "note"), decides=n in (3, 90)) for n in range(1, 91))
+    long = tuple(searches.ToldTurn(n, "actor", f"turn {n}", mark=Mark(n, "note"), decides=n in (3, 90), ringed=False, behind=0) for n in range(1, 91))
     drawn = searches.draw_search(searches.SearchRows("Found", False, "", long, (), "", ()), 560)
     shown = [int(n) for n in re.findall(r'data-key="mark-\d+"[^>]*aria-label="(\d+)\.', drawn)]
     assert {3, 90} <= set(shown)
@@ -87,15 +87,15 @@ def test_interval_of_a_share():
 
 def test_words_of_somebody_else_stay_words():
     """Names and values from manifests are escaped in every table."""
-    acts = (searches.ToldTurn(1, HOSTILE, HOSTILE, Mark(1, "note"), True, True),)
+    acts = (searches.ToldTurn(1, HOSTILE, HOSTILE, Mark(1, "note"), True, True, 0),)
     told_turns = (StoryRow(1, 0.0, HOSTILE, HOSTILE, (f"{HOSTILE}: {HOSTILE} → {HOSTILE}", "{y} {")),)
     drawn = [
         turns.draw_story(Story(HOSTILE, told_turns), 600),
-        turns.draw_passes(Passes(HOSTILE, "upstream", (PassRow(1, 0, "", HOSTILE, 0, 1, 2),)), 600),
-        turns.draw_diff(turns.DifferentClusters((HOSTILE, "b"), 1, (turns.DifferenceRow(HOSTILE, HOSTILE, HOSTILE, ""),), (HOSTILE,)),
+        turns.draw_passes(Passes(HOSTILE, "upstream", (PassRow(1, 0, "", HOSTILE, 0, 1, 2),), ""), 600),
+        turns.draw_diff(turns.DifferentClusters((HOSTILE, "b"), 1, (turns.DifferenceRow(HOSTILE, HOSTILE, HOSTILE, ""),), (HOSTILE,), ""),
                         600),
         searches.draw_search(searches.SearchRows(HOSTILE, False, "", acts, (searches.EndBar(HOSTILE, 1, True),), "", (HOSTILE,)), 600),
-        searches.draw_sample(searches.SampleRows(HOSTILE, 1, 1, (0, 1), (searches.EndBar(HOSTILE, 1, False),)), 600),
+        searches.draw_sample(searches.SampleRows(HOSTILE, 1, 1, (0, 1), (searches.EndBar(HOSTILE, 1, False),), "", ""), 600),
     ]
     for svg, tag in itertools.product(drawn, ("<script", "{{")):
         assert tag not in svg
@@ -107,5 +107,5 @@ def test_a_diff_shows_its_values_whole(value):
     """Two long values that differ at their ends do not look alike: nothing of them is cut."""
     row = turns.DifferenceRow("pod/web", "spec.x", f"{value}one", f"{value}two")
     for width in (560, 1240):
-        drawn = told(turns.draw_diff(turns.DifferentClusters(("a", "b"), 1, (row,)), width))
+        drawn = told(turns.draw_diff(turns.DifferentClusters(("a", "b"), 1, (row,), (), ""), width))
         assert (True, True) == (row.left in drawn, row.right in drawn)

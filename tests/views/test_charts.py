@@ -12,11 +12,11 @@ from attrs import evolve
 
 import kvolsched
 from kvolsched.measure.sweep import SweepRows
-from kvolsched.views import frame as f
 from kvolsched.views.charts import look, placement, renderer, runs, tables
 from kvolsched.views.fill import over_steps
 from kvolsched.views.frame import Frame
 
+from . import plain
 from .frames import HOSTILE, hostile, many
 from .test_style import contrast, distance
 
@@ -221,8 +221,8 @@ def test_nodes_from_three_to_five_thousand(count):
 
 def test_many_domains_and_pools_are_few_rows():
     """Of 5,000 domains the emptiest and fullest are drawn, and a chart says so."""
-    row = f.SkewRow("", 1, 0)
-    ledger = f.SkewLedger("pod/web", "kubernetes.io/hostname", 1,
+    row = plain.SkewRow("", 1, 0)
+    ledger = plain.SkewLedger("pod/web", "kubernetes.io/hostname", 1,
                           rows=tuple(evolve(row, domain=f"n{number:04}", counted=number) for number in range(5_000)))
     spec = placement.skew(tables.skew([ledger]), "title").to_dict()
     shown = [each["counted"] for each in rows_in(spec)]
@@ -233,9 +233,9 @@ def test_many_domains_and_pools_are_few_rows():
 
 def test_of_many_pools_those_with_room_are_drawn():
     """Of more pools than rows those that look large enough are kept first, and a stale one is told as such."""
-    small = f.CapacityRow("", "1 node", published=1, driver_now=0)
+    small = plain.CapacityRow("", "1 node", published=1, driver_now=0)
     pools = [evolve(small, pool=f"p{number:02}", fits=number == 59) for number in range(60)]
-    table = tables.capacity([f.CapacityLedger("pvc/data", "fast", 1, "", tuple(pools))])
+    table = tables.capacity([plain.CapacityLedger("pvc/data", "fast", 1, "", tuple(pools))])
     spec = placement.capacity(table).to_dict()
 
     assert {*(f"p{number:02}" for number in range(39)), "p59"} == {row["pool"] for row in rows_in(spec)}

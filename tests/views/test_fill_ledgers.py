@@ -369,7 +369,7 @@ def test_no_room_is_never_said_where_a_ledger_has_room_everywhere():
         short = [row.node for row in judgement.matrix() if any("enough free storage" in words for words in row.reasons)]
         if short:
             cases += 1
-            rows = [row for one in capacity_ledgers(judgement, lambda _: 0.0) for row in one.rows]
+            rows = [row for one in capacity_ledgers(judgement, lambda _: 0.0, lambda *_: None, "", lambda _: 0) for row in one.rows]
             assert not all(row.fits for row in rows), short
 
     assert cases > 3

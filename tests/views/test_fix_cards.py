@@ -90,13 +90,13 @@ def test_an_open_card_says_what_to_do_and_how_to_take_it_back():
     assert ["do", "restarts", "lasts", "undo"] == list(said)
     assert said["do"].startswith("kubectl patch deployment web ")
     assert "the 3 running pods of Deployment web" == said["restarts"]
-    assert fix.card_html(lost).partition("EMPTY VOLUME")[0].endswith('class="k-b k-t-storage">')
+    assert fix.card_html(lost, opened=False).partition("EMPTY VOLUME")[0].endswith('class="k-b k-t-storage">')
 
 
 def test_what_no_fork_shows_is_not_tried():
     """Who must be asked is no edit: the card has neither verdicts nor a fork, and is not called tried."""
     card = rows("shop", "nightly").cards[0]
-    shown = fix.card_html(card)
+    shown = fix.card_html(card, opened=False)
 
     assert ("not tried", (), (), False) == (card.outcome.short, card.lifted, card.beside.within, card.can_be_tried)
     assert "fork.lab()" not in shown
@@ -108,7 +108,7 @@ def test_gates_and_rejections_before_filtering_have_a_letter_too():
     card = rows("shop", "nightly").cards[1]
 
     assert [("G", "‖", "")] == [(row.letter, row.glyph, card.where) for row in card.lifted]
-    assert "before any node is looked at" in told(fix.card_html(rows("shop", "batch").cards[0]))
+    assert "before any node is looked at" in told(fix.card_html(rows("shop", "batch").cards[0], opened=False))
 
 
 def test_a_page_opens_the_first_card_and_folds_long_diffs():
@@ -200,7 +200,7 @@ def test_a_card_says_all_there_is():
     """Who decides stands whole on the closed card; the notes stand in the open one."""
     note = "the template of Deployment web stays as it is: its next pod would lack the toleration"
     who = "D adds capacity · operator of the cluster; it costs money"
-    shown = fix.card_html(evolve(rows("storage", "kafka-2").cards[0], notes=(note,), decides=who))
+    shown = fix.card_html(evolve(rows("storage", "kafka-2").cards[0], notes=(note,), decides=who), opened=False)
 
     assert who in shown.partition("</summary>")[0]
     assert f"Mind: {note}" in told(shown)

@@ -8,7 +8,7 @@ from attrs import evolve
 from kvolsched.views import frame as f
 from kvolsched.views.pictures import lanes
 
-from . import frames
+from . import frames, plain
 
 NS = "{http://www.w3.org/2000/svg}"
 
@@ -103,7 +103,7 @@ def test_a_lane_unfolds_to_one_row_for_each_kind_watched():
 def test_a_kind_that_nothing_waits_for_does_not_slow_a_lane():
     """The slowest cursor is the one with changes pending, however old another kind's last change is."""
     lane = f.Lane("x", "x", "x", (), (f.Cursor("Node", 0, 0), f.Cursor("Pod", 5, 3)))
-    frame = f.Frame(head=f.Head(step=8, steps_known=8), lanes=(lane,))
+    frame = f.Frame(head=plain.Head(step=8, steps_known=8), lanes=(lane,))
     assert "x  seen 5, 3 behind" == lanes.reading(frame)
 
 
@@ -152,7 +152,7 @@ def test_hostile_labels_are_escaped():
 def test_actors_that_did_nothing_and_lack_nothing_are_one_row():
     """With `fold` two or more idle actors are a row that names them and unfolds; every other lane stays."""
     frame = frames.zonal(14)
-    quiet = tuple(f.Lane(f"idle-{i}", "x", f"quiet {i}", cursors=(f.Cursor("Pod", 14),)) for i in range(3))
+    quiet = tuple(plain.Lane(f"idle-{i}", "x", f"quiet {i}", cursors=(plain.Cursor("Pod", 14),)) for i in range(3))
     frame = evolve(frame, lanes=(*frame.lanes, *quiet))
     folded = lanes.draw(frame, 700, fold=True)
     assert "3 more, idle: quiet 0, quiet 1, quiet 2" in folded

@@ -22,6 +22,8 @@ from kvolsched.views.pictures import ledger_parts, skew_hard, skew_rows, skew_so
 from kvolsched.views.pictures.picture import NAMED
 from kvolsched.world.log import Key
 
+from . import plain
+
 WEB = {"app": "web"}
 DRIVER = "disks.example.com"
 
@@ -153,9 +155,9 @@ def test_a_shut_domain_says_what_shuts_it():
     rows = {row.domain: row for row in ledger.rows}
 
     assert (True, 0) == (rows["zone-c"].fits, rows["zone-c"].landing.fitting)
-    assert f.Stop("TaintToleration", 2, "taint maintenance=x:NoSchedule", "node", resolvable=False) in (
+    assert plain.Stop("TaintToleration", 2, "taint maintenance=x:NoSchedule", "node", resolvable=False) in (
         rows["zone-c"].landing.stops)
-    assert f.Stop("PodTopologySpread", 2, "3 too many over zone-c", "spread", by_constraint=True) == rows["zone-a"].landing.stops[0]
+    assert plain.Stop("PodTopologySpread", 2, "3 too many over zone-c", "spread", by_constraint=True) == rows["zone-a"].landing.stops[0]
     assert "Nobody may take it." == ledger.answer
     assert ledger.sentence == ("zone-c sets the minimum (0) and is shut by TaintToleration; zone-a and zone-b would "
                                "then be 4 ahead of it, and 1 is allowed.")
@@ -254,7 +256,7 @@ def test_the_sentence_says_what_beats_spreading():
 def test_pods_of_a_soft_constraint_are_squares_while_they_have_room(pitch, marks, words):
     """With less than 15 px for each they are one bar with their number; the place of the pod to come is dashed."""
     sheet, legend = Sheet(960), ledger_parts.Legend()
-    skew_soft._pods(sheet, f.SkewRow("zone-a", 1, 3), 0, pitch, 12, legend)
+    skew_soft._pods(sheet, plain.SkewRow("zone-a", 1, 3), 0, pitch, 12, legend)
 
     assert marks == sheet.svg().count('style="fill:var(--kv-ink)"')
     assert words == re.findall(r"<text[^>]*>([^<]*)", sheet.svg())
@@ -303,8 +305,8 @@ def test_domains_that_are_alike_are_one_row():
 @pytest.mark.parametrize(("count", "rows"), [(6, 6), (24, 24), (25, 2)])
 def test_up_to_24_domains_have_a_row_each(count, rows):
     """Six are roomy and by name, up to 24 thin and by count; of more, those alike are one row."""
-    ledger = f.SkewLedger("pod/w", "zone", 1, minimum_domain="d00", rows=tuple(
-        f.SkewRow(f"d{n:02d}", 1, int(n > 0), fits=True, skew_if_placed=1) for n in range(count)))
+    ledger = plain.SkewLedger("pod/w", "zone", 1, minimum_domain="d00", rows=tuple(
+        plain.SkewRow(f"d{n:02d}", 1, int(n > 0), fits=True, skew_if_placed=1) for n in range(count)))
 
     assert rows == len(skew_rows.groups(ledger, ledger.rows))
 
@@ -460,13 +462,13 @@ def test_the_legend_has_what_is_drawn_and_nothing_else(name, entries):
 
 # --- what a domain's row says ----------------------------------------------------------------------------------------
 
-TAINT = f.Stop("TaintToleration", 1, "had untolerated taint(s)")
+TAINT = plain.Stop("TaintToleration", 1, "had untolerated taint(s)")
 
 
 def domain(name, *stops, nodes=1, fitting=0, judged=True, **fields):
     """Return a row of a ledger in which so many nodes pass all filters, and these plugins stop others."""
     landing = f.Landing(fitting, stops) if judged else None
-    return f.SkewRow(name, nodes, counted=2, landing=landing, skew_if_placed=fields.pop("placed", 1), **fields)
+    return plain.SkewRow(name, nodes, counted=2, landing=landing, skew_if_placed=fields.pop("placed", 1), **fields)
 
 
 @pytest.mark.parametrize(("rows", "glyph", "ink", "words", "why", "read"), [
@@ -479,7 +481,7 @@ def domain(name, *stops, nodes=1, fitting=0, judged=True, **fields):
      "had untolerated taint(s), on both nodes", "cannot land: TaintToleration on 2 of 2 nodes"),
     ([domain("a", TAINT)], "✕", "node", "no: TaintToleration", "had untolerated taint(s)",
      "cannot land: TaintToleration on 1 of 1 node"),
-    ([domain("a", TAINT, f.Stop("NodeResourcesFit", 2, "Insufficient cpu", "resources"), nodes=3)], "✕", "node",
+    ([domain("a", TAINT, plain.Stop("NodeResourcesFit", 2, "Insufficient cpu", "resources"), nodes=3)], "✕", "node",
      "no: TaintToleration", "had untolerated taint(s), on 1 of 3 nodes; NodeResourcesFit on 2",
      "cannot land: TaintToleration on 1 of 3 nodes; NodeResourcesFit on 2 of 3 nodes"),
     ([domain("a", evolve(TAINT, resolvable=False))], "⊘", "node", "no: TaintToleration", "had untolerated taint(s)",
@@ -488,10 +490,10 @@ def domain(name, *stops, nodes=1, fitting=0, judged=True, **fields):
      "had untolerated taint(s), on 2 of 4 nodes", "cannot land: TaintToleration on 2 of 4 nodes"),
     ([domain("a", nodes=2, fitting=1), domain("b", nodes=2, fitting=2)], "✓", "ok", "yes: 3 of 4 nodes", "",
      "may land on 3 of 4 nodes"),
-    ([domain("a", f.Stop("PodTopologySpread", 2, "didn't match", "spread", by_constraint=True), TAINT, nodes=3, fits=False)], "✕", "spread",
+    ([domain("a", plain.Stop("PodTopologySpread", 2, "didn't match", "spread", by_constraint=True), TAINT, nodes=3, fits=False)], "✕", "spread",
      "no: PodTopologySpread", "didn't match; TaintToleration too",
      "cannot land: PodTopologySpread, didn't match; TaintToleration on 1 of 3 nodes"),
-    ([domain("a", f.Stop("PodTopologySpread", 1, "missing label", "spread", by_constraint=True), left_out="no value for the topology key")],
+    ([domain("a", plain.Stop("PodTopologySpread", 1, "missing label", "spread", by_constraint=True), left_out="no value for the topology key")],
      "✕", "soft", "no: key missing", "the rule rejects such nodes", "cannot land: PodTopologySpread on 1 of 1 node"),
     ([domain("a", nodes=0)], "✕", "soft", "no: it has no node", "", "cannot land: no node"),
     ([domain("a", judged=False, left_out="not asked")], "–", "soft", "not judged", "not asked", ""),
@@ -505,12 +507,12 @@ def test_whether_a_pod_may_land_is_said_with_the_nodes_that_stop_it(rows, glyph,
 
 
 @pytest.mark.parametrize(("ledger", "minimum"), [
-    (f.SkewLedger("pod/p", ZONE, 1, minimum=2, minimum_domain="a", rows=(domain("a"),)), ("minimum 2", "set by a")),
-    (f.SkewLedger("pod/p", ZONE, 2, minimum=2, minimum_domain="a", rows=(domain("a"), domain("b"))),
+    (plain.SkewLedger("pod/p", ZONE, 1, minimum=2, minimum_domain="a", rows=(domain("a"),)), ("minimum 2", "set by a")),
+    (plain.SkewLedger("pod/p", ZONE, 2, minimum=2, minimum_domain="a", rows=(domain("a"), domain("b"))),
      ("minimum 2", "set by 2 domains")),
-    (f.SkewLedger("pod/p", ZONE, 1, min_domains=3, rows=(domain("a"), domain("b", left_out="why"))),
+    (plain.SkewLedger("pod/p", ZONE, 1, min_domains=3, rows=(domain("a"), domain("b", left_out="why"))),
      ("minimum 0", "forced: 1 of 3 domains")),
-    (f.SkewLedger("pod/p", ZONE, 1), ("minimum 0", "there is no domain")),
+    (plain.SkewLedger("pod/p", ZONE, 1), ("minimum 0", "there is no domain")),
 ])
 def test_the_minimum_is_told_with_who_sets_it(ledger, minimum):
     """One domain by its name, several by their number, minDomains as what forces it; the limit is the rule's sum."""
@@ -521,13 +523,13 @@ def test_the_minimum_is_told_with_who_sets_it(ledger, minimum):
 
 
 @pytest.mark.parametrize(("ledger", "title"), [
-    (f.SkewLedger("pod/p", ZONE, 1), f"Where may p land? Spread over {ZONE}, maxSkew 1, DoNotSchedule"),
-    (f.SkewLedger("pod/p", ZONE, 2, min_domains=4, open=False),
+    (plain.SkewLedger("pod/p", ZONE, 1), f"Where may p land? Spread over {ZONE}, maxSkew 1, DoNotSchedule"),
+    (plain.SkewLedger("pod/p", ZONE, 2, min_domains=4, open=False),
      f"Who holds p back? Spread over {ZONE}, maxSkew 2, minDomains 4, DoNotSchedule"),
-    (f.SkewLedger("pod/p", "rack", 1, when="ScheduleAnyway", subject="the next replica, of sts/web"),
+    (plain.SkewLedger("pod/p", "rack", 1, when="ScheduleAnyway", subject="the next replica, of sts/web"),
      "Where should the next replica, of sts/web, go? Spread over rack, maxSkew 1, ScheduleAnyway"),
-    (f.SkewLedger("pod/p", "rack", 1, subject="a, b", open=False), "Who holds a, b, back? Spread over rack, maxSkew 1, DoNotSchedule"),
-    (f.SkewLedger("pod/p", "rack", 1, place="n1"), "Where would p land now? Spread over rack, maxSkew 1, DoNotSchedule"),
+    (plain.SkewLedger("pod/p", "rack", 1, subject="a, b", open=False), "Who holds a, b, back? Spread over rack, maxSkew 1, DoNotSchedule"),
+    (plain.SkewLedger("pod/p", "rack", 1, place="n1"), "Where would p land now? Spread over rack, maxSkew 1, DoNotSchedule"),
 ])
 def test_the_title_asks_what_the_ledger_answers(ledger, title):
     """May it land, who holds it back, where should it go, where would it land: by constraint, answer and place."""

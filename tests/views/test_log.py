@@ -5,7 +5,7 @@ from attrs import evolve
 from kvolsched.views import frame as f
 from kvolsched.views.pictures import log
 
-from . import frames
+from . import frames, plain
 from .pages import cells, parsed, texts, told
 
 HOSTILE = '<img src=x onerror="alert(1)">'
@@ -118,14 +118,14 @@ def test_a_long_message_is_wrapped_not_cut():
 def test_three_latest_events():
     """Below the lanes stand the three latest, newest first."""
     frame = frames.zonal(14)
-    words = texts(log.draw_recent(frame, 480))
+    words = texts(log.draw_recent(frame, 480, ""))
     reasons = {row.reason for row in frame.events}
     assert ["Started", "SuccessfulAttachVolume", "Scheduled"] == [word for word in words if word in reasons]
 
 
 def test_more_than_sixty_events_end_in_a_count():
     """A long log counts what it leaves out."""
-    events = tuple(f.EventRow(i, i, "Normal", "R", f"pod/p-{i}", "m") for i in range(70))
+    events = tuple(plain.EventRow(i, i, "Normal", "R", f"pod/p-{i}", "m") for i in range(70))
     frame = evolve(frames.zonal(5), events=events)
     assert "… 10 earlier events" in log.draw_events(frame, 700)
     assert 71 == len(log.events_reading(frame).splitlines())
@@ -133,7 +133,7 @@ def test_more_than_sixty_events_end_in_a_count():
 
 def test_story_word_for_word():
     """A story is one table: step, actor, verb, what changed, before → after."""
-    frame = f.Frame(head=f.Head(step=6), story=f.ObjectStory("pvc/data-web-0", STORY))
+    frame = f.Frame(head=plain.Head(step=6), story=f.ObjectStory("pvc/data-web-0", STORY))
     expected = """\
 story of pvc/data-web-0
 step  time   by                          what                      before → after
@@ -165,13 +165,13 @@ def test_what_was_nothing_before_is_no_change_of_none():
 
 def test_hostile_words_are_escaped():
     """Markup in messages, refs and values stays text in every table."""
-    event = f.EventRow(1, 0, "Normal", HOSTILE, f"pod/{HOSTILE}", HOSTILE)
+    event = plain.EventRow(1, 0, "Normal", HOSTILE, f"pod/{HOSTILE}", HOSTILE)
     change = f.ChangeRow("api", HOSTILE, "~", f"pod/{HOSTILE}", HOSTILE, HOSTILE, HOSTILE, "Conflict", HOSTILE)
     note = evolve(change, kind="note", outcome="done")
     frame = evolve(frames.zonal(5), events=(event,), changes=(change, note))
     rows = (f.ObjectStoryRow(1, 0, HOSTILE, "~", HOSTILE, HOSTILE, HOSTILE),)
     for svg in (
-        log.draw_changes(frame, 300), log.draw_recent(frame, 480), log.draw_written(frame, 980), log.draw_events(frame, 700),
+        log.draw_changes(frame, 300), log.draw_recent(frame, 480, ""), log.draw_written(frame, 980, "", open_=False), log.draw_events(frame, 700),
         log.draw_story(f.Frame(story=f.ObjectStory(HOSTILE, rows)), 700),
     ):  # fmt: skip
         assert HOSTILE in "".join(parsed(svg).itertext())
@@ -181,23 +181,23 @@ def test_hostile_words_are_escaped():
 def test_the_line_of_what_was_written_begins_with_refusals_and_opens_all():
     """Refusals come first, then writes, then notes; the end of the line counts all, and selects what opens them."""
     frame = frames.refused(frames.zonal(9))
-    words = texts(log.draw_written(frame, 560))
+    words = texts(log.draw_written(frame, 560, "", open_=False))
 
     assert "✕" == next(word for word in words if word in ("+", "~", "−", "✕"))
     assert len(frame.changes) == sum(word in ("+", "~", "−", "✕") for word in words)
     assert f"all {len(frame.changes)} ▾" == words[-1]
-    assert log.WRITTEN == parsed(log.draw_written(frame, 560))[-1].get("data-ref")
+    assert log.WRITTEN == parsed(log.draw_written(frame, 560, "", open_=False))[-1].get("data-ref")
 
 
 def test_the_line_of_what_was_written_says_when_nothing_was():
     """Before the first step it says what to press, and has nothing to open."""
-    assert ["Written", log.NOTHING_YET] == texts(log.draw_written(frames.zonal(0), 980))
+    assert ["Written", log.NOTHING_YET] == texts(log.draw_written(frames.zonal(0), 980, "", open_=False))
 
 
 def test_a_line_of_a_table_is_selected_as_its_object():
     """A click on an event or a change selects its object, on a line of a story its step; what is selected is marked."""
     frame = frames.zonal(14)
-    story = f.Frame(head=f.Head(step=6), story=f.ObjectStory("pvc/data-web-0", STORY))
+    story = f.Frame(head=plain.Head(step=6), story=f.ObjectStory("pvc/data-web-0", STORY))
     drawn = {page: [line.get("data-ref") for line in parsed(page).iter("tr") if line.get("data-ref")]
              for page in (log.draw_events(frame, 700), log.draw_changes(frame, 300), log.draw_story(story, 700))}
 

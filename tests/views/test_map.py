@@ -13,7 +13,7 @@ from kvolsched.views.drawing import svg, text
 from kvolsched.views.fill import frame_of
 from kvolsched.views.pictures import cluster_map, map_cards, map_pods, states
 
-from . import frames
+from . import frames, plain
 
 WIDTHS = (700, 1400)
 
@@ -25,8 +25,8 @@ def parsed(svg):
 
 def test_words_about_a_pod_give_way_to_its_name():
     """In a narrow block, and in the node where it is assumed, the pod's name is whole."""
-    pods = (f.PodRow("pod/my-pod", "my-pod", state="assumed", assumed_node="node-0", in_focus=True, queue="waiting for volumes"),)
-    nodes = tuple(f.NodeRow(f"node/node-{i}", f"node-{i}", (("z", str(i)),)) for i in range(5))
+    pods = (plain.PodRow("pod/my-pod", "my-pod", state="assumed", assumed_node="node-0", in_focus=True, queue="waiting for volumes"),)
+    nodes = tuple(plain.NodeRow(f"node/node-{i}", f"node-{i}", (("z", str(i)),)) for i in range(5))
     said = [word.text for word in parsed(cluster_map.draw(f.Frame(pods=pods, nodes=nodes), 700, key="z")).iter("text")]
     assert said.count("my-pod") == 2
 
@@ -229,13 +229,13 @@ def test_pods_claims_and_volumes_in_every_state_are_drawn():
     """No state, queue part or reach breaks the picture or its reading."""
     base = frames.zonal(8)
     pods = tuple(
-        f.PodRow(f"pod/p{i}-{j}", f"p{i}-{j}", state=state, queue=queue, in_focus=j % 2 == 0, wait=2.0, nominated_node="node-b")
+        plain.PodRow(f"pod/p{i}-{j}", f"p{i}-{j}", state=state, queue=queue, in_focus=j % 2 == 0, wait=2.0, nominated_node="node-b")
         for i, state in enumerate(f.POD_STATES) for j, queue in enumerate(f.QUEUE_STATES)
     )  # fmt: skip
-    claims = tuple(f.ClaimRow(f"pvc/c{i}", f"c{i}", state=state, size="1Gi") for i, state in enumerate(f.CLAIM_STATES))
+    claims = tuple(plain.ClaimRow(f"pvc/c{i}", f"c{i}", state=state, size="1Gi") for i, state in enumerate(f.CLAIM_STATES))
     reaches = ("node:node-a", "zone:us-central1-b", "zones:us-central1-a,us-central1-b", "all", "nowhere", "node:gone")
     volumes = tuple(
-        f.VolumeRow(f"pv/v{i}-{j}", f"v{i}-{j}", state=state, reach=reach, size="1Gi")
+        plain.VolumeRow(f"pv/v{i}-{j}", f"v{i}-{j}", state=state, reach=reach, size="1Gi")
         for i, state in enumerate(f.VOLUME_STATES) for j, reach in enumerate(reaches)
     )  # fmt: skip
     frame = evolve(base, pods=pods, claims=claims, volumes=volumes)

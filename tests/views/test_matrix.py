@@ -11,7 +11,7 @@ from kvolsched.views.drawing import text
 from kvolsched.views.pictures import matrix, scores
 from kvolsched.views.pictures.picture import NAMED
 
-from . import frames
+from . import frames, plain
 
 HOSTILE = "\"><img src=x onerror=alert(1)>&'{}"
 NS = "{http://www.w3.org/2000/svg}"
@@ -132,7 +132,7 @@ def test_a_row_of_many_nodes_names_one_of_them_where_there_is_room(room, told):
 def test_more_than_24_patterns_end_in_a_count():
     """Nothing is dropped in silence: the last line of the table counts the patterns and nodes left out."""
     rows = tuple(
-        f.VerdictRow(f"n{i:03d}", "".join("px"[i >> b & 1] for b in range(10)), (i & -i).bit_length() - 1)
+        plain.VerdictRow(f"n{i:03d}", "".join("px"[i >> b & 1] for b in range(10)), (i & -i).bit_length() - 1)
         for i in range(1, 61)
     )
     frame = evolve(frames.zonal(5), verdicts=f.Verdicts("pod/web-0", 1, frames.PLUGINS, rows))
@@ -149,7 +149,7 @@ def test_first_to_reject_counts_stand_under_their_plugins():
 
 def test_prefilter_rejects_the_whole_pod_in_one_row():
     """No node was asked: all cells are dots, and one row says which plugin and why."""
-    rows = tuple(f.VerdictRow(name, "." * 10) for name in ("node-a", "node-b"))
+    rows = tuple(plain.VerdictRow(name, "." * 10) for name in ("node-a", "node-b"))
     words = 'persistentvolumeclaim "data-web-0" not found'
     verdicts = f.Verdicts("pod/web-0", 1, frames.PLUGINS, rows, prefilter=words, prefilter_plugin="VolumeBinding")
     frame = evolve(frames.zonal(5), verdicts=verdicts)

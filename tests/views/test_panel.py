@@ -12,7 +12,7 @@ from kvolsched.views.panel import host
 from kvolsched.views.panel.lab import Lab, reading
 from kvolsched.views.pictures import headline
 
-from . import frames
+from . import frames, plain
 from .fake_driver import FakeDriver
 
 VIEWS = ("sentence", "map", "side", "lanes", "body")
@@ -117,7 +117,7 @@ def test_many_who_may_act_are_behind_a_button():
     rows = tuple(f.NextActor(f"a{i}", f"actor {i}", "x", "does something that takes words", default=i == 0)
                  for i in range(19))  # fmt: skip
     assert "+ 3 more" == Lab(FakeDriver([f.Frame(next=rows[:9])])).chips.children[-1].description
-    driver = FakeDriver([f.Frame(next=rows), f.Frame(head=f.Head(step=1), next=rows[1:])])
+    driver = FakeDriver([f.Frame(next=rows), f.Frame(head=plain.Head(step=1), next=rows[1:])])
     lab = Lab(driver)
     *_, last, more = lab.chips.children
     count = len(lab.chips.children) - 2

@@ -17,7 +17,7 @@ from kvolsched.views.panel.layout import INSET
 from kvolsched.views.panel.pair import BESIDE, hidden_words, only_differing
 from kvolsched.views.panel.toolbar import ALONE
 
-from . import frames
+from . import frames, plain
 from .fake_driver import FakeDriver
 from .pages import cells, faults
 from .placed import boxes
@@ -300,7 +300,7 @@ def test_values_of_a_row_are_told_apart(left, right):
     """Both values of a row stand whole in it, at every width."""
     for width in (360, 1000):
         row = DifferenceRow("pod/x", "spec.x", left, right, "scheduler", 3)
-        page = picture.draw(Differences(("a", "b"), (3, 3), rows=(row,)), width)
+        page = picture.draw(Differences(("a", "b"), (3, 3), 0, ("", ""), (row,), ""), width)
         assert [left.strip(), right.strip() or picture.NONE] == cells(page)[1][2:4]
         assert [] == faults(page)
 
@@ -321,7 +321,7 @@ def test_bookkeeping_is_last():
 ])
 def test_differences_only_keep_every_node_that_a_pod_names(place, nodes):
     """The node that a differing pod is on, is assumed on or is nominated to stays on the map, in both halves."""
-    frame = frames.f.Frame(nodes=frames.zonal(0).nodes, pods=(frames.f.PodRow("pod/p", "p", **place),))
+    frame = frames.f.Frame(nodes=frames.zonal(0).nodes, pods=(plain.PodRow("pod/p", "p", **place),))
     shown = only_differing((frame, evolve(frame, pods=())), ())
 
     assert [nodes, nodes] == [[row.name for row in half.nodes] for half in shown]

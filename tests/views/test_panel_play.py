@@ -10,7 +10,7 @@ from kvolsched.views import frame as f
 from kvolsched.views.panel.lab import Lab
 from kvolsched.views.panel.player import failure
 
-from . import frames
+from . import frames, plain
 from .fake_driver import FakeDriver
 
 
@@ -106,11 +106,11 @@ def test_the_form_of_the_speeds_asks_until_when():
 @pytest.mark.parametrize(
     ("frame", "words"),
     [
-        (f.Frame(head=f.Head(step=3), events=(f.EventRow(3, 0.0, "Warning", "FailedScheduling", "pod/a", "no"),)),
+        (f.Frame(head=plain.Head(step=3), events=(plain.EventRow(3, 0.0, "Warning", "FailedScheduling", "pod/a", "no"),)),
          "FailedScheduling: pod/a"),
-        (f.Frame(head=f.Head(step=4), events=(f.EventRow(3, 0.0, "Warning", "FailedScheduling", "pod/a", "no"),)), ""),
-        (f.Frame(changes=(f.ChangeRow("api", "x", "~", "pod/a", "update", outcome="Conflict"),)), "Conflict: pod/a"),
-        (f.Frame(head=f.Head(step=2), lanes=(f.Lane("a", "c", "kubelet", (f.Mark(2, "crash"),)),)), "kubelet crashed"),
+        (f.Frame(head=plain.Head(step=4), events=(plain.EventRow(3, 0.0, "Warning", "FailedScheduling", "pod/a", "no"),)), ""),
+        (f.Frame(changes=(plain.ChangeRow("api", "x", "~", "pod/a", "update", outcome="Conflict"),)), "Conflict: pod/a"),
+        (f.Frame(head=plain.Head(step=2), lanes=(f.Lane("a", "c", "kubelet", (f.Mark(2, "crash"),)),)), "kubelet crashed"),
     ],
 )  # fmt: skip
 def test_a_failure_is_a_refused_write_a_warning_or_a_crash_of_this_step(frame, words):

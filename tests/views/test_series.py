@@ -6,27 +6,28 @@ import kvolsched
 from kvolsched.questions.series import Timeline, TimelinePoint
 from kvolsched.views.drawing import text as t
 from kvolsched.views.fill import over_steps as filled
-from kvolsched.views.frame import SeriesPane, SeriesRows
 from kvolsched.views.pictures import series
+
+from . import plain
 
 
 def rows(*clusters, panes=(("running", "pods", ((0, 0), (1, 12))),), until=2.0, **fields):
     """Return rows with the same lines for each cluster; a cluster's line is (time, value) by its number."""
     made = tuple(
-        SeriesPane(measure, tuple(
+        plain.SeriesPane(measure, tuple(
             Timeline(measure, name, "", unit,
                      tuple(TimelinePoint(time, value - number, step) for step, (time, value) in enumerate(points)),
-                     until, last_step=9) for number, name in enumerate(clusters)), unit)
+                     until, (), 9) for number, name in enumerate(clusters)), unit)
         for measure, unit, points in panes
     )  # fmt: skip
-    return SeriesRows(clusters, (0,) * len(clusters), made, until=until, **fields)
+    return plain.SeriesRows(clusters, (0,) * len(clusters), made, until=until, **fields)
 
 
 def test_reading_word_for_word():
     """A count is a line: first and last value of each cluster, when the last was reached, a greater one between."""
     panes = (("running", "pods", ((0, 2), (1, 12))), ("pending", "pods", ((0, 2), (0, 12), (2, 2))), ("skew", "pods", ()))
     drawn = rows("design", "upstream", panes=panes[:2])
-    empty = SeriesPane("skew", (), "pods")
+    empty = plain.SeriesPane("skew", (), "pods")
     expected = """\
 design runs 12 of 14 pods, upstream 11 of 12
 2 runs, seed 0, t = 0 to 2 s
@@ -34,7 +35,7 @@ running  design 2 → 12 at 1 s  upstream 1 → 11 at 1 s
 pending  design 12 → 2 at 2 s  upstream 11 → 1 at 2 s
 skew     No pod has a spread constraint."""
 
-    assert series.reading(SeriesRows(drawn.clusters, drawn.seeds, (*drawn.panes, empty), until=2.0)) == expected
+    assert series.reading(plain.SeriesRows(drawn.clusters, drawn.seeds, (*drawn.panes, empty), until=2.0)) == expected
 
 
 def test_many_clusters_are_told_in_rows():
@@ -78,7 +79,7 @@ def test_short_numbers_and_ticks():
     assert [t.short(value) for value in (12, 0.35, 1458.2, 0)] == ["12", "0.35", "1,458", "0"]
     assert t.ticks(12, 4, whole=True) == [0, 3, 6, 9, 12]
     assert t.ticks(1, 4, whole=True) == [0, 1]
-    assert t.ticks(2.06, 5) == [0, 0.5, 1, 1.5, 2]
+    assert t.ticks(2.06, 5, whole=False) == [0, 0.5, 1, 1.5, 2]
 
 
 def test_the_place_is_that_of_the_first_cluster():

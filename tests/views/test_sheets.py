@@ -11,7 +11,7 @@ from attrs import evolve
 from kvolsched.views import frame as f
 from kvolsched.views.pictures.picture import NAMED, PICTURES, TABS
 
-from . import frames
+from . import frames, plain
 
 GI = 1 << 30
 
@@ -53,8 +53,8 @@ def test_domains_of_a_key_that_nodes_lack():
 def test_a_volume_stands_in_every_domain_that_reaches_it():
     """A volume of two zones is counted in both, one of no zone in none."""
     frame = frames.zonal(8)
-    two = f.VolumeRow("pv/two", "two", reach="zones:us-central1-a,us-central1-b")
-    lost = f.VolumeRow("pv/lost", "lost", reach="nowhere")
+    two = plain.VolumeRow("pv/two", "two", reach="zones:us-central1-a,us-central1-b")
+    lost = plain.VolumeRow("pv/lost", "lost", reach="nowhere")
     lines = words("domains", evolve(frame, volumes=(two, lost))).splitlines()[2:]
     assert ["1: two", "1: two", "0", "1: lost"] == [re.split(r"  +", line)[3] for line in lines]
 
@@ -118,7 +118,7 @@ def test_skew_word_for_word():
 def test_many_pods_in_a_domain_are_a_bar_with_their_number():
     """Over twelve pods, a bar with its number stands for the squares."""
     ledger = evolve(
-        frames.skew_ledgers()[0], rows=(f.SkewRow("a", 3, 40, (), "", 40, fits=False), f.SkewRow("b", 3, 1))
+        frames.skew_ledgers()[0], rows=(plain.SkewRow("a", 3, 40, (), "", 40, fits=False), plain.SkewRow("b", 3, 1))
     )
     assert ">40</text>" in NAMED["skew"].svg(evolve(frames.zonal(8), skew=(ledger,)), 816)
 
@@ -151,7 +151,7 @@ enough"""
 def test_unchecked_capacity_says_so():
     """A driver that does not publish is not checked, in words."""
     why = "Driver pd.csi does not publish capacity: not checked"
-    ledger = f.CapacityLedger("pvc/data-web-0", "zonal-class", 100 * GI, why)
+    ledger = plain.CapacityLedger("pvc/data-web-0", "zonal-class", 100 * GI, why)
     assert why == words("capacity", evolve(frames.zonal(8), capacity=(ledger,))).splitlines()[-1]
 
 

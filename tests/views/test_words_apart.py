@@ -1,6 +1,7 @@
 """One invariant for each picture: over hostile and long names, narrow and wide, words stay inside, apart, and words."""
 
 import re
+from functools import partial
 
 import pytest
 
@@ -41,7 +42,8 @@ def of_frames():
     for name, frame in (("hostile", frames.hostile()), ("long", frames.long_names()), ("many", frames.many(200))):
         for each in PICTURES:
             yield f"{each.name} {name}", lambda width, each=each, frame=frame: each.svg(frame, min(width, each.widest))
-        for number, draw in enumerate((log.draw_written, log.draw_recent, lambda frame, width: lanes.draw(frame, width, fold=True))):
+        lines = (partial(log.draw_written, selection="", open_=False), partial(log.draw_recent, selection=""), partial(lanes.draw, fold=True))
+        for number, draw in enumerate(lines):
             yield f"line {number} {name}", lambda width, draw=draw, frame=frame: draw(frame, width)
 
 
@@ -107,15 +109,15 @@ def of_why():
 
 def of_tables():
     """Tables and searches made of a stranger's words."""
-    told = (searches.ToldTurn(1, MARKUP, LONG, Mark(1, "note"), True, True),)
+    told = (searches.ToldTurn(1, MARKUP, LONG, Mark(1, "note"), True, True, 0),)
     story = Story(MARKUP, (StoryRow(1, 0.0, MARKUP, LONG, (f"{MARKUP}: {LONG} → {MARKUP}", "{y} {")),))
-    different = turns.DifferentClusters((MARKUP, "b"), 1, (turns.DifferenceRow(MARKUP, LONG, MARKUP, ""),), (MARKUP,))
-    passes = Passes(LONG, "upstream", (PassRow(1, 0, "", MARKUP, 0, 1, 2),))
+    different = turns.DifferentClusters((MARKUP, "b"), 1, (turns.DifferenceRow(MARKUP, LONG, MARKUP, ""),), (MARKUP,), "")
+    passes = Passes(LONG, "upstream", (PassRow(1, 0, "", MARKUP, 0, 1, 2),), "")
     acts = tuple(searches.ToldTurn(n, MARKUP * (n % 2), LONG, mark=Mark(n, "write", "create"), decides=True, ringed=n == 9,
                             behind=n // 2) for n in range(1, 10))
     found = searches.SearchRows(MARKUP, False, "", told, (searches.EndBar(LONG, 1, True),), "", (MARKUP,))
     why = searches.SearchRows(LONG, False, MARKUP, acts, (), "", (LONG,), LONG, MARKUP, (("found.sample()", LONG), (MARKUP, MARKUP)))
-    sample = searches.SampleRows(MARKUP, 1, 1, (0, 1), (searches.EndBar(LONG, 1, False),))
+    sample = searches.SampleRows(MARKUP, 1, 1, (0, 1), (searches.EndBar(LONG, 1, False),), "", "the natural order")
     yield "story", lambda width: turns.draw_story(story, width)
     yield "passes", lambda width: turns.draw_passes(passes, width)
     yield "diff", lambda width: turns.draw_diff(different, width)
@@ -123,7 +125,7 @@ def of_tables():
     yield "search with a cause", lambda width: searches.draw_search(why, width)
     yield "sample", lambda width: searches.draw_sample(sample, width)
     rows = tuple(DifferenceRow(f"pod/p-{n}", "spec.nodeName", MARKUP * 9, "", "user", n) for n in range(20))
-    yield "differences", lambda width: differences.draw(Differences(("main", MARKUP * 9), (3, 4), 2, ("", ""), rows), width)
+    yield "differences", lambda width: differences.draw(Differences(("main", MARKUP * 9), (3, 4), 2, ("", ""), rows, ""), width)
     cells = WhatIfRows((test_what_if.strip(*(test_what_if.cell(MARKUP, refused=LONG) for _ in range(3)), present=0),))
     yield "what if", lambda width: what_if.heading(cells, width)
 

@@ -6,6 +6,8 @@ from attrs import evolve
 
 from kvolsched.views import frame as f
 
+from . import plain
+
 GI = 1 << 30
 
 PLUGINS = (
@@ -132,7 +134,7 @@ def zonal(step: int) -> f.Frame:
     actor, _, _, _, time, sentence = ZONAL_STEPS[step]
     labels = {key: label for key, _, label in LANES}
     changes = _zonal_changes(step)
-    head = f.Head(
+    head = plain.Head(
         scenario="zonal-example",
         revision="design",
         step=step,
@@ -199,7 +201,7 @@ def _zonal_nodes(step: int) -> tuple[f.NodeRow, ...]:
     ):
         verdict, first, reason, resolvable = judged[name] if step >= 5 else ("not judged", -1, "", True)
         rows.append(
-            f.NodeRow(
+            plain.NodeRow(
                 f"node/{name}",
                 name,
                 (("topology.kubernetes.io/zone", f"us-central1-{name[-1]}"),),
@@ -220,7 +222,7 @@ def _zonal_nodes(step: int) -> tuple[f.NodeRow, ...]:
 
 def _zonal_pods(step: int, pod: str, claim: str) -> tuple[f.PodRow, ...]:
     others = [
-        f.PodRow(f"pod/{name}", name, node=node, state="running", cpu=600, memory=2 * GI)
+        plain.PodRow(f"pod/{name}", name, node=node, state="running", cpu=600, memory=2 * GI)
         for name, node in (
             ("api-0", "node-a"),
             ("api-1", "node-c"),
@@ -232,7 +234,7 @@ def _zonal_pods(step: int, pod: str, claim: str) -> tuple[f.PodRow, ...]:
         return tuple(others)
     state = "running" if step >= 14 else "bound" if step >= 13 else "assumed" if step == 12 else "pending"
     queue = ("binding" if step == 12 else "waiting for volumes" if 5 <= step < 11 else "active") if step < 13 else ""
-    web = f.PodRow(
+    web = plain.PodRow(
         pod,
         "web-0",
         node="node-a" if step >= 13 else "",
@@ -262,7 +264,7 @@ def _zonal_claims(step: int, pod: str, claim: str) -> tuple[f.ClaimRow, ...]:
         else "pending"
     )
     return (
-        f.ClaimRow(
+        plain.ClaimRow(
             claim,
             "data-web-0",
             "zonal-class",
@@ -281,7 +283,7 @@ def _zonal_volumes(step: int, claim: str) -> tuple[f.VolumeRow, ...]:
     if step < 8:
         return ()
     return (
-        f.VolumeRow(
+        plain.VolumeRow(
             "pv/volume-1",
             "volume-1",
             "zonal-class",
@@ -299,9 +301,9 @@ def zonal_verdicts(step: int) -> f.Verdicts:
         return f.Verdicts(plugins=PLUGINS)
     second = step >= 12
     rows = (
-        f.VerdictRow("node-a", "ppp-p-pp--", chosen=True),
-        f.VerdictRow("node-b", "ppp-x-px--" if second else "ppp-x-pp--", 4),
-        f.VerdictRow("node-c", "ppp-p-pu--", 7),
+        plain.VerdictRow("node-a", "ppp-p-pp--", chosen=True),
+        plain.VerdictRow("node-b", "ppp-x-px--" if second else "ppp-x-pp--", 4),
+        plain.VerdictRow("node-c", "ppp-p-pu--", 7),
     )
     scores = (
         f.ScoreRow("node-a", "NodeResourcesFit", 57, 57, 1, 57),
@@ -387,7 +389,7 @@ def refused(frame: f.Frame) -> f.Frame:
 
 def _zonal_events(step: int) -> tuple[f.EventRow, ...]:
     rows = (
-        f.EventRow(
+        plain.EventRow(
             4,
             0.2,
             "Normal",
@@ -396,7 +398,7 @@ def _zonal_events(step: int) -> tuple[f.EventRow, ...]:
             "waiting for first consumer to be created before binding",
             last=0.2,
         ),
-        f.EventRow(
+        plain.EventRow(
             13,
             1.7,
             "Normal",
@@ -405,8 +407,8 @@ def _zonal_events(step: int) -> tuple[f.EventRow, ...]:
             "Successfully assigned default/web-0 to node-a",
             last=1.7,
         ),
-        f.EventRow(14, 2.9, "Normal", "Started", "pod/web-0", "Started container nginx", last=2.9),
-        f.EventRow(
+        plain.EventRow(14, 2.9, "Normal", "Started", "pod/web-0", "Started container nginx", last=2.9),
+        plain.EventRow(
             14,
             2.8,
             "Normal",
@@ -439,19 +441,19 @@ def _zonal_lanes(step: int) -> tuple[f.Lane, ...]:
 
 def skew_ledgers() -> tuple[f.SkewLedger, ...]:
     """Return one ledger with a full domain, an open one, one shut by a taint, and two left out."""
-    full = f.Stop("PodTopologySpread", 2, "2 too many over 2 zones", "spread", by_constraint=True)
-    taint = f.Stop("TaintToleration", 1, "taint maintenance=true:NoSchedule", "node", resolvable=False)
+    full = plain.Stop("PodTopologySpread", 2, "2 too many over 2 zones", "spread", by_constraint=True)
+    taint = plain.Stop("TaintToleration", 1, "taint maintenance=true:NoSchedule", "node", resolvable=False)
     rows = (
-        f.SkewRow("us-central1-a", 2, 3, ((1, "Terminating"),), "", 3, fits=False, landing=f.Landing(0, (full,)),
+        plain.SkewRow("us-central1-a", 2, 3, ((1, "Terminating"),), "", 3, fits=False, landing=f.Landing(0, (full,)),
                   sum="3 + 1 − 1 = 3 > 1"),
-        f.SkewRow("us-central1-b", 2, 1, (), "", 1, landing=f.Landing(2), sum="1 + 1 − 1 = 1 ≤ 1"),
-        f.SkewRow("us-central1-c", 1, 1, ((2, "another pod-template-hash"),), "", 1, landing=f.Landing(0, (taint,)),
+        plain.SkewRow("us-central1-b", 2, 1, (), "", 1, landing=plain.Landing(2), sum="1 + 1 − 1 = 1 ≤ 1"),
+        plain.SkewRow("us-central1-c", 1, 1, ((2, "another pod-template-hash"),), "", 1, landing=f.Landing(0, (taint,)),
                   sum="1 + 1 − 1 = 1 ≤ 1"),
-        f.SkewRow("us-central1-d", 1, 0, (), "all nodes tainted, nodeTaintsPolicy: Honor", 0, fits=False),
-        f.SkewRow("(no label)", 1, 2, (), "node-x lacks the topology key", 0, fits=False),
+        plain.SkewRow("us-central1-d", 1, 0, (), "all nodes tainted, nodeTaintsPolicy: Honor", 0, fits=False),
+        plain.SkewRow("(no label)", 1, 2, (), "node-x lacks the topology key", 0, fits=False),
     )
     return (
-        f.SkewLedger(
+        plain.SkewLedger(
             "pod/web-0", "topology.kubernetes.io/zone", 1, 0, "DoNotSchedule", "app=web", 1, 1, "us-central1-b", 2, rows,
             subject="web-0", moment="now: step 8, t = 1.4 s, rules design", answer="web-0 may land in us-central1-b.",
             sentence="us-central1-b and us-central1-c share the minimum (1).",
@@ -462,10 +464,10 @@ def skew_ledgers() -> tuple[f.SkewLedger, ...]:
 def capacity_ledgers() -> tuple[f.CapacityLedger, ...]:
     """Return one ledger with a stale pool, a small one, one with a largest volume and one unpublished."""
     rows = (
-        f.CapacityRow("node-a", "1 node", 100 * GI, None, 12, False, 40 * GI, True, ""),
-        f.CapacityRow("node-b", "1 node", 55 * GI, None, 2, False, 55 * GI, False, "60 > 55"),
-        f.CapacityRow("node-c", "1 node", 180 * GI, 50 * GI, 3, False, 180 * GI, False, "60 > largest volume 50"),
-        f.CapacityRow("node-d", "1 node", None, None, 0, False, 200 * GI, False, "no entry = not sufficient"),
-        f.CapacityRow("rack-7", "4 nodes", 140 * GI, None, 5, False, 140 * GI, True, ""),
+        plain.CapacityRow("node-a", "1 node", 100 * GI, None, 12, False, 40 * GI, True, ""),
+        plain.CapacityRow("node-b", "1 node", 55 * GI, None, 2, False, 55 * GI, False, "60 > 55"),
+        plain.CapacityRow("node-c", "1 node", 180 * GI, 50 * GI, 3, False, 180 * GI, False, "60 > largest volume 50"),
+        plain.CapacityRow("node-d", "1 node", None, None, 0, False, 200 * GI, False, "no entry = not sufficient"),
+        plain.CapacityRow("rack-7", "4 nodes", 140 * GI, None, 5, False, 140 * GI, True, ""),
     )
-    return (f.CapacityLedger("pvc/data-web-0", "fast-lvm", 60 * GI, "", rows),)
+    return (plain.CapacityLedger("pvc/data-web-0", "fast-lvm", 60 * GI, "", rows),)

@@ -46,7 +46,7 @@ _EXPLAINED = {
 _INDENT = "    "
 
 
-def explanation(width: int = 80) -> str:
+def explanation(width: int) -> str:
     """Return the table of what stays and what is replaced, and all words that stay, in lines of this width."""
     filled = textwrap.TextWrapper(max(width, 40), break_on_hyphens=False, break_long_words=False)
     indented = textwrap.TextWrapper(

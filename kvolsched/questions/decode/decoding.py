@@ -151,7 +151,7 @@ class DecodedClause:
     part: str
     known: bool
     incidents: tuple[str, ...]
-    cut: bool = False
+    cut: bool
 
     @property
     def where(self) -> str:
@@ -413,7 +413,7 @@ def _row(meaning: Meaning, clause: str, place: Place, *, known: bool = True) -> 
     line = fill_placeholders(meaning.next_line, place.names)
     return DecodedClause(
         _shown(clause), place.count, place.size, meaning.plugin, rule, meaning.cause, line, place.part, known,
-        _incidents().get(meaning.rule, ()),
+        _incidents().get(meaning.rule, ()), cut=False,
     )  # fmt: skip
 
 

@@ -49,8 +49,8 @@ class LiftedVerdict:
     plugin: str
     node: str
     reasons: tuple[str, ...]
-    sides: tuple[str, ...] = ()
-    resolvable: bool = True
+    sides: tuple[str, ...]
+    resolvable: bool
 
 
 @attrs.frozen(repr=False)
@@ -75,7 +75,7 @@ class Fix(DrawnAnswer):
     proof: str
     steps: int | None = None
     every: bool = False
-    asked: AskedCluster | None = attrs.field(default=None, eq=False)
+    asked: AskedCluster | None = attrs.field(eq=False, kw_only=True)
     number: int = 0
     others: tuple[str, ...] = ()
 
@@ -280,11 +280,11 @@ class Fix(DrawnAnswer):
             return ()
         found, before = [], self.asked.judgement
         if gates := self.asked.gates:
-            found.append(LiftedVerdict(GATES, "", (f"Scheduling gates: {', '.join(gates)}",), resolvable=False))
+            found.append(LiftedVerdict(GATES, "", (f"Scheduling gates: {', '.join(gates)}",), (), resolvable=False))
         rejected = before.rejected_by
         if rejected is not None:
             resolvable = rejected.code is not Code.UNSCHEDULABLE_AND_UNRESOLVABLE
-            found.append(LiftedVerdict(rejected.plugin, "", (rejected.message,), resolvable=resolvable))
+            found.append(LiftedVerdict(rejected.plugin, "", (rejected.message,), (), resolvable=resolvable))
         elif node in before.first_rejecting and node in self.nodes:
             for plugin in before.plugins:
                 if before.verdict(node, plugin)[0]:

@@ -89,7 +89,7 @@ class ForkWithFix:
     ended: str = ""
     idle: bool = False
     eviction: LostNode | None = None
-    known: frozenset[Key] = frozenset()
+    known: frozenset[Key] = attrs.field(kw_only=True)
 
     def run(self) -> None:
         """Run until nothing is left to do, if it has not run yet."""

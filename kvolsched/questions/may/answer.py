@@ -78,7 +78,7 @@ class PatchRow(PrintedAnswer):
         """What the patch changes, on one line: `spec.nodeSelector.zone: a → b`; or the patch if that is nothing."""
         return (self.changes.short if self.changes is not None else "") or self.patch
 
-    def why_under(self, rule: str = "") -> str:
+    def why_under(self, rule: str) -> str:
         """Return why the patch is refused: the rule it breaks, unless it stands at the top, or the server's words."""
         if rule and self.rules == (rule,):
             return "it breaks the rule at the top"

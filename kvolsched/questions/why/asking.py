@@ -35,7 +35,7 @@ from ...world.log import Key, Note
 from . import claim_problems, sentences
 from .alike import what_decides
 from .answer import DemandRow, FailureRow, Finding, Holding, Remark, Why, remarks_on_not_read
-from .causes import MOST_CAUSES, Alike, Answers, Whys
+from .causes import Alike, Answers, Whys
 from .demands import (
     Demand,
     demands,
@@ -120,7 +120,7 @@ def is_managed_by(cluster: ClusterCore, obj: Any, workload: Key) -> bool:
 
 
 @infrequent_gc()
-def why_all(cluster: ClusterCore, most: int = MOST_CAUSES) -> Whys:
+def why_all(cluster: ClusterCore, most: int) -> Whys:
     """Say why each pod without a node is pending, and which pods wait for one cause.
 
     Pods that are judged alike are judged once; a bar is shown if it takes long.
@@ -160,7 +160,7 @@ def why_all(cluster: ClusterCore, most: int = MOST_CAUSES) -> Whys:
             bar.update()
     refused = events.refused_pods(cluster.world.log.objects)
     without_pods = () if names or refused else workloads_without_pods(cluster)
-    return Whys(Answers(rows), nodes_by_zone(seen), most=most, without_pods=without_pods, refused=refused)
+    return Whys(Answers(rows), nodes_by_zone(seen), None, most, without_pods, refused)
 
 
 def workloads_without_pods(cluster: ClusterCore) -> tuple[str, ...]:
@@ -213,7 +213,7 @@ def _condition_message(pod: Pod) -> str:
     return condition.message if condition is not None and condition.status == "False" else ""
 
 
-def explain_judgement(judgement: Judgement, name: str, revision: str, condition_message: str = "") -> Why:
+def explain_judgement(judgement: Judgement, name: str, revision: str, condition_message: str) -> Why:
     """Explain a judgement: which requirements exclude every node, if no node fits.
 
     Args:

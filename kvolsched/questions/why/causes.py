@@ -95,7 +95,6 @@ def answers_of(answers: Iterable[Why]) -> Answers:
 
 
 MAX_NAMED = 3  # pods of a cause that are named
-MOST_CAUSES = 20  # causes that are printed; the last ones of more share a line
 CHECKS = "`kvolsched check` makes them of manifests."
 MAKE_PODS = "c.run() lets their controllers make them; `kvolsched check` does so for manifests."
 STATES = {
@@ -167,10 +166,10 @@ class Whys(DrawnAnswer):
 
     answers: Answers = attrs.field(converter=answers_of)
     zones: tuple[tuple[str, tuple[str, ...]], ...]
-    nearest_edit: Callable[[str], str] | None = attrs.field(default=None, eq=False)
-    most: int = MOST_CAUSES
-    without_pods: tuple[str, ...] = ()
-    refused: tuple[str, ...] = ()
+    nearest_edit: Callable[[str], str] | None = attrs.field(eq=False)
+    most: int
+    without_pods: tuple[str, ...]
+    refused: tuple[str, ...]
 
     def __len__(self) -> int:
         return len(self.answers)

@@ -96,7 +96,7 @@ def demands(judgement: Judgement) -> tuple[Demand, ...]:
     return tuple(found)
 
 
-def minimal_unsatisfiable_core(found: Sequence[Demand], condition_message: str = "") -> tuple[Demand, ...]:
+def minimal_unsatisfiable_core(found: Sequence[Demand], condition_message: str) -> tuple[Demand, ...]:
     """Return the fewest demands that together exclude every node; () if some node fails none.
 
     Of sets of equal size that is preferred whose demands fail on most nodes; then one with demands of storage, which a

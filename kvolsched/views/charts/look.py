@@ -44,7 +44,7 @@ def theme() -> dict[str, Any]:
     }}  # fmt: skip
 
 
-def fixed(text: str, theme: str = "light") -> str:
+def fixed(text: str, theme: str) -> str:
     """Return a spec or an SVG, as text, in the inks of one theme."""
     for ink, variable in PAGE.items():
         text = text.replace(variable, SAVED[theme][ink])

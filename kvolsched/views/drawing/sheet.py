@@ -77,10 +77,10 @@ class Sheet:
         ends = (num(round(end, 1)) for end in (x, y, x2, y2))
         self._rules[style] = self._rules.get(style, "") + "M{} {}L{} {}".format(*ends)
 
-    def hatch(self, x: float, y: float, w: float, h: float, ink: str, *, thick: float = 1.3) -> None:
+    def hatch(self, x: float, y: float, w: float, h: float, ink: str) -> None:
         """Hatch a rectangle with lines that rise to the right."""
         for line in hatching(x, y, w, h, HATCH_STEP):
-            self.rule(*line, ink, thick=thick)
+            self.rule(*line, ink, thick=1.3)
 
     def svg(self) -> str:
         """Draw the marks as SVG: colours follow the theme, marks with a ref can be selected."""

@@ -81,7 +81,7 @@ def _looks(classes: str, style: str = "") -> str:
     return (f' class="{classes}"' if classes else "") + (f' style="{style}"' if style else "")
 
 
-def selectable(ref: str, label: str, *, key: str = "", role: str = "button", pressed: bool = False) -> str:
+def selectable(ref: str, label: str, *, key: str = "", role: str = "button", pressed: bool) -> str:
     """Return the attributes of something that can be selected: a click selects `ref`, a screen reader says `label`."""
     state = ' aria-pressed="true"' if pressed and role == "button" else ' aria-selected="true"' if pressed else ""
     known = f' data-key="{escape(key)}"' if key else ""

@@ -158,7 +158,7 @@ def short_names(names: Iterable[str]) -> dict[str, str]:
 
 
 def in_lines(widths: Iterable[float], left: float, right: float, y: float, pitch: float,
-             gap: float = 0.0) -> list[tuple[float, float]]:
+             gap: float) -> list[tuple[float, float]]:
     """Return where pieces of these widths begin: beside each other, in a further line where one would pass `right`."""
     places, x = [], left
     for wide in widths:
@@ -169,13 +169,13 @@ def in_lines(widths: Iterable[float], left: float, right: float, y: float, pitch
     return places
 
 
-def columns(rows: list[list[str]], gap: int = 2) -> str:
+def columns(rows: list[list[str]]) -> str:
     """Write rows as a table in plain text; the last column is never padded."""
     if not rows:
         return ""
     count = max(len(row) for row in rows)
     wide = [max((len(row[i]) for row in rows if i < len(row) - 1), default=0) for i in range(count)]
-    lines = ["".join(cell.ljust(wide[i] + gap) for i, cell in enumerate(row[:-1])) + row[-1] for row in rows]
+    lines = ["".join(cell.ljust(wide[i] + 2) for i, cell in enumerate(row[:-1])) + row[-1] for row in rows]
     return "\n".join(line.rstrip() for line in lines)
 
 
@@ -186,7 +186,7 @@ def short(value: float) -> str:
     return f"{value:.3g}"
 
 
-def ticks(most: float, count: int, *, whole: bool = False) -> list[float]:
+def ticks(most: float, count: int, *, whole: bool) -> list[float]:
     """Return about `count` round steps from 0 to `most`, which need not be one; `whole` ones for things counted."""
     rough = most / count
     power = 10.0 ** math.floor(math.log10(rough))

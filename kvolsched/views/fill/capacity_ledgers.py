@@ -54,10 +54,8 @@ class _Request:
     parameters: Mapping[str, str]
 
 
-def capacity_ledgers(
-    judgement: Judgement, age: Age, now: Now = lambda _driver, _parameters, _labels: None, moment: str = "",
-    objects: Objects = lambda _class: 0,
-) -> Iterator[f.CapacityLedger]:
+def capacity_ledgers(judgement: Judgement, age: Age, now: Now, moment: str,
+                     objects: Objects) -> Iterator[f.CapacityLedger]:
     """Yield a ledger for each claim of the pod that is to be provisioned, then for each of its inline CSI volumes."""
     plugin, pod, seen = judgement.profile.extending(VolumeDecider), judgement.pod, judgement.seen
     for name in dict.fromkeys(pod.claim_names()):
@@ -155,7 +153,7 @@ def _published_capacities(request: _Request, storage_class: StorageClass, seen: 
             reach=f"{counted(reached, 'node')}",
             published=None if entry.capacity is None else value(entry.capacity),
             largest_volume=None if largest is None else value(largest),
-            age=age(key),
+            age=age(key), expired=False,
             driver_now=None if room is None else room.available,
             driver_largest=None if room is None else room.largest,
             fits=max_volume_size(entry) >= request.size,
@@ -181,7 +179,7 @@ def _driver_pools(request: _Request, seen: Snapshot, age: Age, now: Now) -> Iter
         yield f.CapacityRow(
             pool=pool.name,
             reach=f"{counted(len(nodes), 'node')}",
-            published=size,
+            published=size, largest_volume=None,
             age=age(Key("CSIDriver", "", request.driver)),
             expired=expired,
             driver_now=None if room is None else room.available,
@@ -202,9 +200,9 @@ def _unpublished(nodes: Sequence[Node], request: _Request, now: Now) -> Iterator
         room, count = rooms[group[0]], len(group)
         yield f.CapacityRow(
             pool=group[0] if count == 1 else "all others" if len(groups) == 1 else names(group),
-            reach=f"{counted(count, 'node')}",
+            reach=f"{counted(count, 'node')}", published=None, largest_volume=None, age=0.0, expired=False,
             driver_now=None if room is None else room.available,
-            driver_largest=None if room is None else room.largest,
+            driver_largest=None if room is None else room.largest, fits=False, reason="",
         )
 
 

@@ -75,7 +75,7 @@ LEDGERS: Mapping[str, LedgersAt] = {"skew": skew_at, "capacity": capacity_at}
 """The function that fills a ledger, by the table of the frame."""
 
 
-def without_ledger(cluster: ClusterCore, name: str, reference: str, at: str | int = NOW) -> str:
+def without_ledger(cluster: ClusterCore, name: str, reference: str, at: str | int) -> str:
     """Say why a pod, or a workload's next replica, has no ledger of this name at a moment."""
     moment = judged_at(cluster, _user_of(cluster, reference) if name == "capacity" else reference, at)
     pod = moment.pod.judgement.pod

@@ -42,7 +42,7 @@ class JudgedMoment:
     pod: JudgedPod
 
 
-def judged_at(cluster: ClusterCore, reference: str, at: str | int = NOW) -> JudgedMoment:
+def judged_at(cluster: ClusterCore, reference: str, at: str | int) -> JudgedMoment:
     """Judge a pod, or the next replica of a workload, at a moment.
 
     Args:

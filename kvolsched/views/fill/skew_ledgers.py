@@ -103,14 +103,15 @@ def _selector(stated: TopologySpreadConstraint) -> str:
 def _row(name: str, domain: _Domain, counted: DomainMatches, verdicts: _Verdicts, over: str | None) -> f.SkewRow:
     """Return the row of a domain; `over` names what one that is too full is compared with, None: nothing forbids it."""
     skew, is_counted = counted.skew(None if name == NO_LABEL else name), name in counted.match_num
-    row = f.SkewRow(
+    fits = over is None or skew.fits
+    too_many = f"{skew.skew - counted.constraint.max_skew} too many{over}" if is_counted and not fits else ""
+    return f.SkewRow(
         domain=name, nodes=len(domain.nodes), counted=skew.match_num if is_counted else domain.matching,
         not_counted=tuple((number, why) for why, number in sorted(domain.not_counted.items())),
         left_out="" if is_counted else _left_out(domain),
-        skew_if_placed=skew.skew, fits=over is None or skew.fits, sum=skew.sum_words,
+        skew_if_placed=skew.skew, fits=fits, landing=verdicts.landing(domain.nodes, too_many), best=None,
+        sum=skew.sum_words,
     )  # fmt: skip
-    too_many = f"{skew.skew - counted.constraint.max_skew} too many{over}" if is_counted and not row.fits else ""
-    return evolve(row, landing=verdicts.landing(domain.nodes, too_many))
 
 
 class _Verdicts:
@@ -141,7 +142,7 @@ class _Verdicts:
                  for (plugin, reason, resolvable), number in sorted(counts.items(), key=lambda one: (-one[1], one[0]))]
         if too_many:
             family = plugin_card(self.spreading).family
-            stops.insert(0, f.Stop(self.spreading, len(nodes), too_many, family, by_constraint=True))
+            stops.insert(0, f.Stop(self.spreading, len(nodes), too_many, family, resolvable=True, by_constraint=True))
         return f.Landing(len(nodes) - len(rejected), tuple(stops))
 
     def _stop(self, node: str) -> tuple[str, str, bool]:

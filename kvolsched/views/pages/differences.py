@@ -29,10 +29,10 @@ class Differences:
 
     names: tuple[str, str]  # What the two are called
     steps: tuple[int, int]  # Their present steps
-    alike: int = 0  # Last step up to which both did the same
-    then: tuple[str, str] = ("", "")  # What each did next, in words
-    rows: tuple[DifferenceRow, ...] = ()  # Sorted by the step that wrote them, bookkeeping last
-    because: str = ""  # Where runs under different rules part first, and what to call next
+    alike: int  # Last step up to which both did the same
+    then: tuple[str, str]  # What each did next, in words
+    rows: tuple[DifferenceRow, ...]  # Sorted by the step that wrote them, bookkeeping last
+    because: str  # Where runs under different rules part first, and what to call next
 
 
 def differences(left: ClusterCore, right: ClusterCore, names: tuple[str, str]) -> Differences:

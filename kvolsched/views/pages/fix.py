@@ -301,7 +301,7 @@ def draw_trial(tried: TriedFix, width: int, selection: str = "") -> str:
     return page(*title, _beside(beside_of(tried)), _said_so(outcome_of(tried)))
 
 
-def card_html(card: FixCard, *, opened: bool = False) -> Html:
+def card_html(card: FixCard, *, opened: bool) -> Html:
     """Return one card: its closed part, and what opens below it."""
     unfolded = {"open": "open"}
     diff: str = ""

@@ -35,8 +35,8 @@ class ToldTurn:
     words: str
     mark: Mark | None
     decides: bool  # Whether the turn is told when not all are
-    ringed: bool = False  # Whether the turn is pointed at: a fault, or the one that shows the failure
-    behind: int = 0  # First step that its actor had not seen then; 0: it had seen all
+    ringed: bool  # Whether the turn is pointed at: a fault, or the one that shows the failure
+    behind: int  # First step that its actor had not seen then; 0: it had seen all
 
 
 @frozen
@@ -73,8 +73,8 @@ class SampleRows:
     stuck: int
     interval: tuple[float, float]  # Bounds of the share of runs without the goal in [0, 1], at 95 %
     ends: tuple[EndBar, ...]
-    reached: str = ""  # In how many runs the goal holds at the end, in words
-    how: str = "runs in the natural order, a seed each"  # Which runs
+    reached: str  # In how many runs the goal holds at the end, in words
+    how: str  # Which runs
 
 
 def search_rows(answer: Exploration) -> SearchRows:

@@ -34,8 +34,8 @@ class DifferentClusters:
     names: tuple[str, str]
     count: int
     rows: tuple[DifferenceRow, ...]
-    notes: tuple[str, ...] = ()
-    because: str = ""
+    notes: tuple[str, ...]
+    because: str
 
 
 def draw_story(story: Story, width: int, selection: str = "") -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from attrs import evolve, frozen
+from attrs import evolve, field, frozen
 
 from ...questions.why import Why
 from ...questions.why.answer import AlikeNodes, Cell, DemandRow
@@ -62,7 +62,7 @@ class CellRow:
     asked: int | None = None  # An amount
     found: int | None = None  # What is there of it
     clauses: tuple[int, ...] = ()  # Numbers of the clauses that count it
-    label: str = ""  # The cell in full
+    label: str = field(kw_only=True)  # The cell in full
 
 
 @frozen
@@ -94,14 +94,14 @@ class WhyCard:
     title: str  # The answer in one sentence
     corner: str  # Rules, and how many kinds the dump lacks
     state: str  # `unschedulable`, `before filtering`, or another state, which has no table
+    size: int  # How many nodes there are
+    notes: tuple[NoteRow, ...]
     start: str = ""  # The first words of the event
-    size: int = 0  # How many nodes there are
     clauses: tuple[CountedClause, ...] = ()
     columns: tuple[ColumnRow, ...] = ()
     demands: tuple[DemandLine, ...] = ()
     set_title: str = ""  # What the frame around the minimal set says
     set_about: str = ""  # And below that
-    notes: tuple[NoteRow, ...] = ()
 
 
 def card_of(answer: Why) -> WhyCard:
@@ -112,7 +112,7 @@ def card_of(answer: Why) -> WhyCard:
     is_small = answer.state in ("unschedulable", "gated") and 0 < answer.size <= SMALL_CLUSTER
     edit = answer.nearest_edit(answer.pod) if answer.nearest_edit and is_small else ""
     notes = tuple(_notes(answer, edit))
-    card = WhyCard(answer.title, corner, answer.state, size=answer.size, notes=notes)
+    card = WhyCard(answer.title, corner, answer.state, answer.size, notes)
     if answer.state != "unschedulable" or not answer.demands:
         said = (NoteRow("", "kube-scheduler says:", answer.sentence),) if answer.sentence else ()
         return evolve(card, notes=(*said, *notes))
@@ -238,7 +238,7 @@ def _cell(demand: DemandRow, cell: Cell, rest: tuple[AlikeNodes, ...], place: in
     sides = cell.sides
     words = sides.evidence or " ".join(filter(None, (str(sides), sides.about)))
     label = f"{demand.plugin}, {demand.title}: {fate}" + (f": {words}" if words else "")
-    return CellRow(cell.verdict, str(sides), sides.about, sides.asked, sides.found, cell.clauses, label)
+    return CellRow(cell.verdict, str(sides), sides.about, sides.asked, sides.found, cell.clauses, label=label)
 
 
 def _demand(demand: DemandRow, cells: tuple[CellRow, ...], heads: Mapping[str, PluginHead], answer: Why, *,

@@ -99,11 +99,11 @@ def _spelt_alike(fields: frozenset[str]) -> frozenset[str]:
 class Writes(Rows[WriteRow], Figure):
     """A picture of writes; iterates over its rows. `alone`: the writes that only one of two runs has."""
 
-    rows: tuple[WriteRow, ...] = ()
+    rows: tuple[WriteRow, ...] = field(kw_only=True)
     alone: tuple[WriteRow, ...] = ()
 
 
-def writes(cluster: ClusterCore, other: ClusterCore | RecordedWrites | None = None) -> Writes:
+def writes(cluster: ClusterCore, other: ClusterCore | RecordedWrites | None) -> Writes:
     """Draw the writes in order, with who saw each when; or beside those of another cluster or of a recorded trace."""
     if other is None:
         rows, columns = rows_of(cluster), components(cluster)

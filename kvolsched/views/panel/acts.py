@@ -26,7 +26,7 @@ class Call:
     """A call of one of a cluster's methods; as text the line that makes it."""
 
     method: str
-    args: tuple[Any, ...] = ()
+    args: tuple[Any, ...]
     named: Mapping[str, Any] = field(factory=dict)
 
     def __str__(self) -> str:

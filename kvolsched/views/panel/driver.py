@@ -47,7 +47,7 @@ class ClusterDriver:
         return frame
 
     def details(
-        self, frame: Frame, selected: str, tables: Iterable[str], *, judge: bool = False, at: str | int = NOW
+        self, frame: Frame, selected: str, tables: Iterable[str], *, judge: bool, at: str | int = NOW
     ) -> Frame:
         """Return the frame with the words of a selected verdict, and with these of its optional tables filled.
 

@@ -586,7 +586,7 @@ class Lab(RunWidget, DrawnPanel):
 
     def _chips(self, rows: tuple[NextActor, ...]) -> None:
         self._chip_label.value = label = headline.next_label(self._frame)
-        fit = headline.chips_that_fit(rows, self._width, label=label)
+        fit = headline.chips_that_fit(rows, self._width, label)
         wanted = rows if self._all_chips else rows[:fit]
         kept = {row.actor: self._chip_pool[row.actor] for row in wanted if row.actor in self._chip_pool}
         free = [chip for actor, chip in self._chip_pool.items() if actor not in kept]

@@ -80,16 +80,16 @@ def chip_words(row: NextActor) -> str:
     return when + found + words
 
 
-def chips_that_fit(rows: tuple[NextActor, ...], width: float, lines: int = 2, label: str = NEXT) -> int:
-    """Return how many chips have room in so many lines of a panel, with a button for the others; at least one."""
+def chips_that_fit(rows: tuple[NextActor, ...], width: float, label: str) -> int:
+    """Return how many chips have room in two lines of a panel, with a button for the others; at least one."""
     room, x, line = width - 16, 90.0 + text.width(label, 12) - text.width(NEXT, 12), 1  # behind the label
     for count, row in enumerate(rows):
         words = text.width(row.label, 12, bold=True) + text.width(chip_words(row), 12)
         wide = min(room, words + 48)
         last = count == len(rows) - 1
-        if x + wide + (0 if last or line < lines else 80) > room and x > 0:
+        if x + wide + (0 if last or line < 2 else 80) > room and x > 0:
             x, line = 0.0, line + 1
-        if line > lines:
+        if line > 2:
             return max(1, count)
         x += wide + 6
     return len(rows)

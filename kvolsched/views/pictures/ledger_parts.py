@@ -101,9 +101,9 @@ def heading(sheet: Sheet, x: float, y: float, room: float, first: str, second: s
     sheet.word(x, y + 14, second, "soft", size=10.5, room=room)
 
 
-def with_more(names: Sequence[str], room: float, size: float, most: int = 4) -> str:
+def with_more(names: Sequence[str], room: float, size: float) -> str:
     """Return as many names as fit, at most four, and how many more there are."""
-    for shown in range(min(most, len(names)), 0, -1):
+    for shown in range(min(4, len(names)), 0, -1):
         more = f", … {len(names) - shown} more" if len(names) > shown else ""
         content = ", ".join(names[:shown]) + more
         if t.width(content, size) <= room or shown == 1:

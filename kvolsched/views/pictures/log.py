@@ -42,7 +42,7 @@ def _written_and_noted(frame: f.Frame) -> tuple[list[f.ChangeRow], list[f.Change
     return api, sorted((c for c in frame.changes if c.kind == "note"), key=lambda c: c.component)
 
 
-def draw_written(frame: f.Frame, width: int, selection: str = "", *, open_: bool = False) -> str:
+def draw_written(frame: f.Frame, width: int, selection: str, *, open_: bool) -> str:
     """Return what this step wrote and noted as one line, as far as it has room; a click on its end opens all."""
     api, notes = _written_and_noted(frame)
     parts = [words("Written", "k-soft"), *([] if api else [words(_empty(frame), "k-soft")])]
@@ -141,9 +141,9 @@ def field_words(path: str) -> str:
     return "spec.nodeAffinity" if path.startswith("spec.nodeAffinity.") else path
 
 
-def draw_recent(frame: f.Frame, width: int, selection: str = "", count: int = 3) -> str:
-    """Return the latest events: step, reason, object, and up to three lines of the message."""
-    latest = _newest(frame)[:count]
+def draw_recent(frame: f.Frame, width: int, selection: str) -> str:
+    """Return the three latest events: step, reason, object, and up to three lines of the message."""
+    latest = _newest(frame)[:3]
     told = table((_event(each, i, frame, selection, short=True) for i, each in enumerate(latest)), classes="k-tight")
     return page(tag("h4", "", "Events, newest first"), told if latest else _quiet(NO_EVENT))
 

@@ -389,7 +389,7 @@ def _more(scene: Scene, box: Box, rest: int) -> None:
     scene.put(f"2:more {box.x:.0f}/{box.y:.0f}", box, body)
 
 
-def draw_volume(scene: Scene, box: Box, volume: VolumeRow, within: str = "") -> None:
+def draw_volume(scene: Scene, box: Box, volume: VolumeRow, within: str) -> None:
     """Draw a volume as a cylinder, full if bound, half if reserved; `within` a node's box its node is not repeated."""
     dashed = {"assumed": " k-dot", "reserved": " k-part"}.get(volume.state, "")
     kind = " k-full" if volume.state == "bound" else ""
