@@ -10,7 +10,6 @@ from kvolsched import Cluster, decode, incidents, make
 from kvolsched.api.notebook_output import IN_TERMINAL
 from kvolsched.questions.fix.edit import (
     CLASSES,
-    MOST_LINES,
     NEVER,
     ORDER,
     USUAL,
@@ -393,12 +392,13 @@ def test_a_terminal_is_told_no_python():
     assert "`.apply(cluster)`" in repr(fixes_of("own/08-selector-typo", "db"))
 
 
-def test_more_commands_than_somebody_types_are_counted():
-    """Of many objects the first are told, and how many there are besides."""
-    nodes = Cluster.from_manifests([make.node(f"n{number}") for number in range(MOST_LINES + 3)]).objects("nodes")
-    lines = commands([ObjectChange(node, None) for node in nodes])
+@pytest.mark.parametrize(("count", "more"), [(1, []), (8, []), (9, ["and 1 more"]), (10, ["and 2 more"])])
+def test_more_commands_than_somebody_types_are_counted(count, more):
+    """Eight lines are written out; of more objects the first are told, and how many there are besides."""
+    nodes = Cluster.from_manifests([make.node(f"n{number}") for number in range(count)]).objects("nodes")
+    lines = [f"kubectl delete node n{number}" for number in range(min(count, 8))]
 
-    assert (MOST_LINES + 1, "and 3 more") == (len(lines), lines[-1])
+    assert [*lines, *more] == commands([ObjectChange(node, None) for node in nodes])
 
 
 def test_every_state_of_a_node_has_an_edit_that_ends_it():

@@ -33,6 +33,29 @@ def test_nodes_that_differ_are_told_apart_and_the_rest_is_counted():
     assert headline.endswith("once the cordon is lifted, n3 takes the pod")
 
 
+@pytest.mark.parametrize(("small", "told"), [("", "a"), ("a", "b"), ("ab", "c"), ("bc", "a"), ("abcd", "a")])
+def test_the_example_is_the_nearest_node_and_of_equals_the_first_by_name(small, told):
+    """Of nodes that are kept for different teams that one is told which lacks nothing else, in whatever order they came."""
+    def node(name):
+        return make.node(name, cpu="1" if name in small else "4", taints=[f"team={name}:NoSchedule"])
+
+    cluster = Cluster.from_manifests([node("c"), make.pod("web", cpu="3")])
+    for name in "bda":
+        cluster.apply(node(name))
+
+    assert f"{told} is kept for others (team={told}), and the other 3 nodes alike" in cluster.why("web").headline
+
+
+@pytest.mark.parametrize(("largest", "told"), [("bc", "b"), ("abc", "a"), ("c", "c"), ("ac", "a")])
+def test_of_nodes_that_are_equally_large_the_first_by_name_is_told(largest, told):
+    """A request that no node could meet is compared with the largest, of equals the first by name."""
+    cluster = Cluster.from_manifests([make.node("c", cpu="2"), make.pod("web", cpu="3")])
+    for name in "bda":
+        cluster.apply(make.node(name, cpu="2" if name in largest else "1"))
+
+    assert f"the pod asks for 3 cpu, and the largest node, {told}, has 2" == cluster.why("web").headline
+
+
 def test_a_state_that_is_not_all_that_a_node_lacks_is_no_way_in():
     """A cordoned node without room would not take the pod once it is uncordoned, and is told as full."""
     full = make.node("n0", unschedulable=True, cpu="1")

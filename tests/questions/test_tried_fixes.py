@@ -10,7 +10,7 @@ from kvolsched import Cluster, incident, make
 from kvolsched.api.kinds.meta import Frozen, ObjectMeta, OwnerReference
 from kvolsched.api.kinds.pod import Pod
 from kvolsched.api.text.manifest import from_plain
-from kvolsched.questions.fix import Edit, Fix, ObjectChange, asking, edits_without
+from kvolsched.questions.fix import Edit, Fix, ObjectChange, asking, edits_without, trials
 from kvolsched.questions.fix.edit_search import FoundFix
 from kvolsched.questions.fix.owners import owner_on_top
 
@@ -80,6 +80,53 @@ def test_a_fix_made_by_hand_has_no_cluster():
     """Only fixes that `fix` found can be tried."""
     with pytest.raises(ValueError, match="no cluster to try it on"):
         Fix("demo/web", (), (), "", asked=None).try_it()
+
+
+STATIC = make.storage_class(provisioner="kubernetes.io/no-provisioner", waits=False)
+CLAIMING = [STATIC, make.claim(size="8Gi"), make.pod("app", "data")]
+
+
+@pytest.mark.parametrize(("zones", "others", "words", "proof", "fit"), [
+    ("a", [make.pod("app", nodeSelector={"disk": "ssd"})], "Remove disk from nodeSelector", "then it fits n0", "n0"),
+    ("ab", [make.pod("app", nodeSelector={"disk": "ssd"})], "Remove disk from nodeSelector", "then it fits every node", "n0 n1"),
+    ("aab", [make.pod("app", nodeSelector={"disk": "ssd", make.ZONE: "a"})], "Remove disk from nodeSelector",
+     "then it fits n0, n1", "n0 n1"),
+    ("a", CLAIMING, "Add a volume data-more", "once its volumes are there it fits n0", "n0"),
+    ("ab", CLAIMING, "Add a volume data-more", "once its volumes are there it fits every node", "n0 n1"),
+    ("aab", [*CLAIMING, make.volume(size="5Gi", zone="a")], "Ask for 5Gi in claim data", "once its volumes are there it fits n0, n1",
+     "n0 n1"),
+    ("ab", [*CLAIMING[:2], make.pod("app", "data", nodeSelector={"disk": "ssd"})], "Add a volume data-more of 8Gi for claim data, and label",
+     "once its volumes are there it fits n0", "n0"),
+])  # fmt: skip
+def test_fixes_of_a_large_cluster_are_judged_and_not_run(monkeypatch, zones, others, words, proof, fit):
+    """Where a run takes long a fix says which nodes the plugins then let pass, at once or once there are volumes."""
+    monkeypatch.setattr(trials, "LARGE", len(zones) + len(others))
+    monkeypatch.setattr(trials.ForkWithFix, "run", lambda _fork: pytest.fail("it was run"))
+    c = Cluster.from_manifests([*(make.node(f"n{number}", zone) for number, zone in enumerate(zones)), *others])
+    fixes = c.fix("app")
+    told = find(fixes, words)
+
+    assert "judged by the plugins; in a large cluster `.try_it()` takes long, which runs one" == fixes.headline
+    assert (proof, tuple(fit.split()), proof.endswith("every node")) == (told.proof, told.nodes, told.every)
+    assert proof in repr(fixes)
+
+
+def test_what_a_large_cluster_shows_only_in_a_run_is_not_told(monkeypatch):
+    """A pod that is deleted holds its room until it has ended: that is no fix which the plugins can judge."""
+    c = Cluster.from_manifests([make.node("n0"), make.pod("old", running_on="n0", cpu="3"), make.pod("app", cpu="2")])
+    tried = [fix.words.partition(" (")[0] for fix in c.fix("app")]
+    monkeypatch.setattr(trials, "LARGE", 3)
+
+    assert ["Add a node", "Ask for 1 cpu instead of 2", "Delete default/old from n0: nobody creates pod/old again"] == tried
+    assert tried[:2] == [fix.words.partition(" (")[0] for fix in c.fix("app")]
+
+
+def test_a_cluster_with_an_object_less_is_not_large(monkeypatch):
+    """Up to that number of objects a fix is run, and says so."""
+    monkeypatch.setattr(trials, "LARGE", 3)
+    fixes = Cluster.from_manifests([make.node("n0"), make.pod("app", nodeSelector={"disk": "ssd"})]).fix("app")
+
+    assert "tried on a fork" in fixes.headline
 
 
 SMALL = """

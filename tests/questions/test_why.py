@@ -25,6 +25,7 @@ from kvolsched.questions.why.sentences import translate_older_words
 from kvolsched.rules.named import upstream
 from kvolsched.scheduler.columns.snapshot import snapshot
 from kvolsched.scheduler.framework.evidence import Stated
+from kvolsched.scheduler.framework.judgement import judge
 from kvolsched.scheduler.framework.verdict import OK, Reason
 from kvolsched.world.log import Key
 
@@ -240,6 +241,31 @@ def test_the_volume_of_a_node_that_is_gone():
     demand, = dump("storage").why("archive").demands
 
     assert "the node does not reach volume gone of claim archive (kubernetes.io/hostname In [node-z])" == demand.words
+
+
+@pytest.mark.parametrize(("publishes", "sides"), [(True, "10Gi ≤ 50Gi"), (False, "")])
+def test_room_is_compared_only_where_it_is_checked(publishes, sides):
+    """Where a claim could be provisioned stands the room that is published, but for a driver whose capacity no plugin reads."""
+    driver = {"apiVersion": "storage.k8s.io/v1", "kind": "CSIDriver", "metadata": {"name": make.DRIVER},
+              "spec": {"storageCapacity": publishes}}
+    pool = {"apiVersion": "storage.k8s.io/v1", "kind": "CSIStorageCapacity", "metadata": {"name": "pool", "namespace": "csi"},
+            "storageClassName": "late", "capacity": "50Gi", "nodeTopology": {"matchLabels": {make.ZONE: "a"}}}
+    only_a = make.storage_class(allowed=[{make.ZONE: ["a"]}])
+    answer = Cluster.from_manifests([make.node("a", "a", cpu="1"), make.node("b", "b"), only_a, driver, pool, make.claim(),
+                                     make.pod("app", "data", cpu="2")]).why("app")  # fmt: skip
+    cells = {group.nodes: [(cell.verdict, str(cell.sides)) for cell in group.cells] for group in answer.groups}
+
+    assert {("a",): [("first", "2 > 1"), ("passes", sides)], ("b",): [("passes", "2 ≤ 4"), ("first", "b not in [a]")]} == cells
+
+
+def test_rejections_that_differ_in_names_alone_are_one_kind():
+    """Pods that lack different claims wait for one cause: what is quoted in a rejection is a name."""
+    waiting = [make.pod(name, claim) for name, claim in (("p1", "x"), ("p2", "y"), ("p3", "x"))]
+    answers = Cluster.from_manifests([make.node("n"), *waiting, make.pod("p4", nodeSelector={"disk": "ssd"})]).why()
+    judged = [judge(from_plain(pod), snapshot([from_plain(make.node("n"))]), upstream().profile) for pod in waiting]
+
+    assert [("default/p1", "default/p2", "default/p3"), ("default/p4",)] == [cause.pods for cause in answers.causes]
+    assert {"persistentvolumeclaim NAME not found"} == {demand.kind for each in judged for demand in demands(each)}
 
 
 @pytest.mark.parametrize(("pod", "detail"), [

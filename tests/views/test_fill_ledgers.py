@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import kvolsched
+from kvolsched import make
 from kvolsched.measure.conform import judge_case, read
 from kvolsched.rules.named import upstream
 from kvolsched.scheduler.framework.verdict import Ok
@@ -319,6 +320,77 @@ def test_what_nobody_checks_is_said(text, rules, words):
     ledger, = room(text, rules)
 
     assert (words, ()) == (ledger.unchecked, ledger.rows)
+
+
+PMEM = "pmem.csi"
+UNREAD = "These rules do not check inline volumes: their driver finds out when the pod starts"
+UNTRACKED = f"Driver {PMEM} does not track capacity: not checked"
+OTHER_FLAG = STATUS.replace("pd.csi", PMEM)
+OBJECT = {"apiVersion": "storage.k8s.io/v1", "kind": "CSIStorageCapacity", "metadata": {"name": "pool", "namespace": "csi"},
+          "storageClassName": "<ephemeral>", "capacity": "5Gi", "nodeTopology": {}}  # fmt: skip
+
+
+def inline(size="", *, attribute="", rules="design", nodes=2, tracks=None, more=(), pools=None, published=False):
+    """Return the cluster of a pod with an inline volume, and its ledgers of capacity."""
+    spec = {"volumeLifecycleModes": ["Ephemeral"], "podInfoOnMount": True, **(tracks or {})}
+    driver = [] if tracks is None else [{"apiVersion": "storage.k8s.io/v1", "kind": "CSIDriver", "metadata": {"name": PMEM}, "spec": spec}]
+    source = {"driver": PMEM} | ({"fsSize": size} if size else {}) | ({"volumeAttributes": {"size": attribute}} if attribute else {})
+    web = make.pod("web", volumes=[{"name": "fast", "csi": source}])
+    dials = {} if pools is None else {PMEM: {"kind": "local", "pools": pools, "publishing": {"form": "node"}}}
+    cluster = kvolsched.Cluster.from_manifests([*(make.node(f"n{number}") for number in range(nodes)), *driver, *more, web],
+                                               revision=rules, components=dials)  # fmt: skip
+    if published:
+        cluster.run(seconds=10)
+    return frame_of(cluster, focus="pod/web", chips=False, tables=["capacity"]).capacity
+
+
+@pytest.mark.parametrize(("volume", "request_", "unchecked"), [
+    ({"size": "5Gi", "rules": "upstream"}, 0, UNREAD),  # a field that these rules do not know
+    ({"rules": "upstream", "tracks": {}}, 0, UNREAD),
+    ({"attribute": "3Gi", "rules": "upstream", "tracks": {"storageCapacity": True}}, 3 * GI, UNREAD),
+    ({"attribute": "large", "rules": "upstream"}, 0, UNREAD),
+    ({"size": "5Gi"}, 5 * GI, UNTRACKED),
+    ({"attribute": "3Gi", "tracks": {}}, 3 * GI, UNTRACKED),
+    ({"size": "5Gi", "tracks": {"storageCapacity": True}}, 5 * GI, f"{OTHER_FLAG}; storageCapacity: true is not looked at"),
+    ({"size": "5Gi", "tracks": {}, "more": [OBJECT]}, 5 * GI, f"{OTHER_FLAG}; the 1 CSIStorageCapacity object is not looked at"),
+    ({"tracks": {"capacityTracking": True}}, 0, "The volume has no fsSize: not checked"),
+    ({"attribute": "3Gi", "tracks": {"capacityTracking": True}}, 3 * GI, "The volume has no fsSize: not checked"),
+    ({"attribute": "large", "tracks": {"capacityTracking": True}}, 0, "The volume has no fsSize: not checked"),
+])  # fmt: skip
+def test_why_an_inline_volume_is_not_checked(volume, request_, unchecked):
+    """What the volume asks for, 0 if that is no quantity, and one sentence why no rule compares it; no pool is shown."""
+    ledger, = inline(**volume)
+
+    assert ("inline volume fast", "<ephemeral>", request_) == (ledger.claim, ledger.class_name, ledger.request)
+    assert (unchecked, (), "", "", False) == (ledger.unchecked, ledger.rows, ledger.answer, ledger.sentence, ledger.warns)
+
+
+@pytest.mark.parametrize(("nodes", "more"), [(1, ""), (6, ""), (7, ", and 1 node more"), (9, ", and 3 nodes more")])
+@pytest.mark.parametrize(("rules", "why"), [("upstream", UNREAD), ("design", "The volume has no fsSize: not checked")])
+def test_what_the_driver_of_an_inline_volume_that_is_not_checked_has(rules, why, nodes, more):
+    """The room of six nodes is told in the order of their names, and how many more there are; nothing is not told."""
+    pools = {f"n{number}": f"{number + 1}Gi" for number in reversed(range(nodes))}
+    ledger, = inline(rules=rules, nodes=nodes, tracks={"capacityTracking": True}, pools=pools)
+    known = ", ".join(f"n{number} {number + 1}Gi" for number in range(min(nodes, 6)))
+
+    assert f"{why}; driver now: {known}{more}" == ledger.unchecked
+
+
+def test_an_inline_volume_is_compared_with_the_pools_of_its_driver():
+    """Each node has the pool that was published for inline volumes there, what the driver has now, and the verdict."""
+    pools = {"n0": "1Gi", "n1": "4Gi"}
+    before, = inline("50Gi", tracks={"capacityTracking": True}, pools=pools)
+    after, = inline("50Gi", tracks={"capacityTracking": True}, pools=pools, published=True)
+    fits, = inline("2Gi", nodes=3, tracks={"capacityTracking": True}, pools=pools, published=True)
+
+    assert [("n0", None, GI, False), ("n1", None, 4 * GI, False)] == [
+        (row.pool, row.published, row.driver_now, row.fits) for row in before.rows]
+    assert [("n0", GI, GI, False), ("n1", 4 * GI, 4 * GI, False)] == [
+        (row.pool, row.published, row.driver_now, row.fits) for row in after.rows]
+    assert ("No pool is large enough.", "The largest volume that is published is 4Gi.") == (after.answer, after.sentence)
+    assert [("n0", GI, GI, False), ("n1", 4 * GI, 2 * GI, True), ("n2", 0, 0, False)] == [  # it was made on n1
+        (row.pool, row.published, row.driver_now, row.fits) for row in fits.rows]
+    assert ("1 of 3 pools is large enough.", "The driver would answer the same.") == (fits.answer, fits.sentence)
 
 
 def test_claims_that_ask_for_no_new_volume_have_no_ledger():

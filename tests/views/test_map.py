@@ -173,6 +173,29 @@ def test_only_known_states_are_drawn():
     assert set(states.VOLUME_LEVEL) <= set(f.VOLUME_STATES)
 
 
+@pytest.mark.parametrize("name", ["b", "europe-west-1", "europe-west-of-the-large-river-zone-a-first", "z" * 200])
+def test_the_name_of_a_tile_and_its_facts_never_meet(name):
+    """Name and facts stand inside their tile and apart, at any width; each is cut, or left out, only where it has no room."""
+    nodes = tuple(f.NodeRow(f"node/n{i}", f"n{i}", (("z", name if i % 2 else "a"),)) for i in range(30))
+    facts, cut, whole = ["15 nodes", "not judged yet", "0 placed", "0 volumes"], set(), set()
+    for width in range(148, 1600, 12):  # tiles are whole px wide
+        tile = next(group for group in parsed(cluster_map.draw(f.Frame(nodes=nodes), width, key="z")).iter("g")
+                    if group.get("data-key") == f"1:zone/{name}")  # fmt: skip
+        wide, (told, shown) = float(tile.find("rect").get("width")) + 1, [word for word in tile.iter("text") if word.get("y") == "18"]
+        start, end = float(shown.get("x")) + text.width(shown.text, 11, bold=True), float(told.get("x")) - text.width(told.text, 10)
+        cut.add(shown.text != name)
+        whole.add(told.text == " · ".join(facts))
+
+        assert (10, wide - 10) == (float(shown.get("x")), float(told.get("x")))
+        assert start + 8 <= end + 1e-6, width
+        assert shown.text == name or start + 8 + 2 * 11 > end, width  # a letter, and the one at the other end
+        assert ("k-w k-end", "k-b") == (told.get("class"), shown.get("class"))
+        assert told.text in [" · ".join(facts[:count]) for count in range(1, 5)] or (width < 200 and told.text[:2] + told.text[-1] == "15…")
+        more = " · ".join(facts[: told.text.count("·") + 2])
+        assert more == told.text or text.width(more, 10) > wide - 30 - min(90, text.width(name, 11, bold=True)), width
+    assert ({True, False}, {"z" * 200: {True}}.get(name, {False, len(name) > 20})) == (whole, cut)
+
+
 def test_another_topology_key_regroups_the_nodes():
     """Nodes without the key stand in a last box, and volumes of zones in a strip of their own."""
     base = frames.zonal(14)

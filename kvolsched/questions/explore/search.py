@@ -69,7 +69,7 @@ class StateGraph:
         while todo:
             for source in before.get(todo.pop(), ()):
                 if not reaches[source]:
-                    reaches[source] = 1
+                    reaches[source] = True
                     todo.append(source)
         return [state for state, good in enumerate(reaches) if not good]
 

@@ -107,7 +107,7 @@ def _inline_ledger(volume: Volume, check: CapacityCheck, seen: Snapshot, age: Ag
         return _ledger(request, "", _driver_pools(request, seen, age, now))
     rooms = [(node.metadata.name, now(source.driver, EMPTY, dict(segment_of_node(node)))) for node in seen.all_nodes()]
     known = [f"{name} {of_bytes(room.available)}" for name, room in rooms if room is not None]
-    more = f", and {len(known) - APART} nodes more" if len(known) > APART else ""
+    more = f", and {counted(len(known) - APART, 'node')} more" if len(known) > APART else ""
     return _ledger(request, f"{unchecked}; driver now: {', '.join(known[:APART])}{more}" if known else unchecked, ())
 
 
