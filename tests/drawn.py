@@ -29,6 +29,7 @@ from drawn_clusters import (
     somewhere,
     wishing_pod,
 )  # fmt: skip
+from drawn_details import of_details
 from drawn_terminal import KINDS, misspelt, terminal, typed
 from shown_cases import MESSAGES, ODD_SENTENCES, OLDER_WORDS, controls
 
@@ -191,7 +192,7 @@ def fixes(seed, rng):
 
 def whys(_seed, rng):
     """Ask why each pod waits, and what was judged of it."""
-    cluster = somewhere(rng.choice((of_wishes, of_wishes, of_disks, of_record, of_record, of_record, of_people, of_chance)), rng)
+    cluster = somewhere(rng.choice((of_details, of_details, of_details, of_wishes, of_disks, of_record, of_record, of_record, of_people, of_chance)), rng)
     for pod in [pod for pod in cluster.objects("pods") if not pod.spec.node_name][:5]:
         name = f"{pod.metadata.namespace}/{pod.metadata.name}"
         yield told_of(f"why {name}", lambda name=name: cluster.why(name), rng)
@@ -201,7 +202,7 @@ def whys(_seed, rng):
 
 def pictures(_seed, rng):
     """Draw every picture of some frames, with something in focus and something selected, at any width."""
-    cluster = somewhere(rng.choice((of_wishes, of_wishes, of_disks, of_record, of_people, of_chance, of_many, of_scenario, of_incident)), rng)
+    cluster = somewhere(rng.choice((of_details, of_details, of_details, of_wishes, of_disks, of_record, of_people, of_chance, of_many, of_scenario, of_incident)), rng)
     for number in range(2):
         refs = [ref(key) for key in cluster.world.log.objects] or ["pod/none"]
         pods = [each for each in refs if each.startswith("pod/")] or [""]
@@ -217,7 +218,7 @@ def pictures(_seed, rng):
 
 def edits(_seed, rng):
     """Propose every edit for pods that fit nowhere, and what is proposed beside one of them."""
-    cluster = somewhere(rng.choice((of_wishes, of_wishes, of_disks, of_record, of_record, of_people, of_many, of_chance, of_incident)), rng)
+    cluster = somewhere(rng.choice((of_details, of_details, of_details, of_wishes, of_disks, of_record, of_record, of_people, of_many, of_chance, of_incident)), rng)
     objects, seen = objects_seen_by_scheduler(cluster), snapshot_of_scheduler(cluster)
     for key in [key for key, pod in objects.items() if key.kind == "Pod" and not pod.spec.node_name][:4]:
         trial, chosen = TrialCluster(objects, key, cluster.revision.profile, seen), []
@@ -480,7 +481,7 @@ def names(_seed, rng):
 
 
 SOURCES = {"record": of_record, "people": of_people, "incident": of_incident, "scenario": of_scenario, "chance": of_chance, "many": of_many,
-           "wishes": of_wishes, "dump": of_dump}
+           "wishes": of_wishes, "dump": of_dump, "details": of_details}
 SORTS = {**{name: lambda seed, rng, source=source: walk(source, seed, rng) for name, source in SOURCES.items()},
          "fixes": fixes, "edits": edits, "whys": whys, "pictures": pictures, "panel": panel, "bets": bets, "what-ifs": what_ifs, "searches": searches, "words": words, "terminal": terminal, "typed": typed, "benches": benches, "names": names, "patches": patches,
          "invariants": invariants}
