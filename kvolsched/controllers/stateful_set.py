@@ -23,7 +23,7 @@ from ..world.apiserver import Write, key_of
 from ..world.component import Component, TurnContext
 from ..world.log import Key
 from ..world.plan import PlanBuilder, PlannedEvent, reference_of, report_done, report_refused
-from ..world.reconciler import Reconciler
+from ..world.reconciler import ReconcileError, Reconciler
 from ..world.view import Exists, Index
 
 NAME = "statefulset-controller"
@@ -130,6 +130,8 @@ class StatefulSetReplicas:
         created = 0
         for ordinal in self.ordinals:
             pod = self.pods.get(ordinal)
+            if pod is not None and self.options.revisions and pod.status.phase == "Pending":
+                self._create_claims(ordinal, f"Pod {pod.metadata.name} in StatefulSet {self.owner.metadata.name}")
             if pod is None:
                 self._create(ordinal)
                 created += 1
@@ -194,25 +196,33 @@ class StatefulSetReplicas:
     def _create(self, ordinal: int) -> None:
         plan, owner, pod = self.plan, self.owner, self._new_pod(ordinal)
         in_set = f"Pod {pod.metadata.name} in StatefulSet {owner.metadata.name}"
-        for claim in claims_for(owner, ordinal):
-            if plan.ctx.seen.at(key_of(claim)) is not None:
-                continue
-            what = f"Claim {claim.metadata.name} {in_set}"
-            plan.create(
-                claim,
-                f"StatefulSet controller creates {reference_of(claim)}",
-                on_success=(self._event("Normal", "SuccessfulCreate", f"Create {what} success"),),
-                silent_reason="AlreadyExists",  # created before, and not yet seen
-                on_failure=(self._event("Warning", "FailedCreate", f"create {what} failed error: {{error}}"),),
-            )
+        try:
+            self._create_claims(ordinal, in_set)
+        except ReconcileError as error:
+            plan.ctx.event(owner, "Warning", "FailedCreate", f"create {in_set} failed error: {error}", NAME)
+            raise
         plan.create(
-            pod,
-            f"StatefulSet controller creates {reference_of(pod)}",
+            pod, f"StatefulSet controller creates {reference_of(pod)}",
             on_success=(self._event("Normal", "SuccessfulCreate", f"Create {in_set} successful"),),
             silent_reason="AlreadyExists",  # created before, and not yet seen
             on_failure=(self._event("Warning", "FailedCreate", f"create {in_set} failed error: {{error}}"),),
         )
         self._set_claim_owners(ordinal, pod)
+
+    def _create_claims(self, ordinal: int, in_set: str) -> None:
+        """Create a replica's missing claims; today one that is still being deleted ends the sync with an error."""
+        for claim in claims_for(self.owner, ordinal):
+            stored: PersistentVolumeClaim | None = self.plan.ctx.seen.at(key_of(claim))
+            if stored is None:
+                what = f"Claim {claim.metadata.name} {in_set}"
+                self.plan.create(
+                    claim, f"StatefulSet controller creates {reference_of(claim)}",
+                    on_success=(self._event("Normal", "SuccessfulCreate", f"Create {what} success"),),
+                    silent_reason="AlreadyExists",  # created before, and not yet seen
+                    on_failure=(self._event("Warning", "FailedCreate", f"create {what} failed error: {{error}}"),),
+                )
+            elif self.options.revisions and stored.metadata.deletion_timestamp is not None:
+                raise ReconcileError(f"pvc {claim.metadata.name} is being deleted")
 
     def _event(self, type_: str, reason: str, message: str) -> PlannedEvent:
         return PlannedEvent(key_of(self.owner), type_, reason, message, NAME)

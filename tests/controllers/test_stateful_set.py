@@ -125,6 +125,31 @@ def test_a_deleted_pod_is_made_again_with_its_claim(policy):
     assert created(made) == ["pvc/data-web-0", "pod/web-0", "pod/web-0"]
 
 
+def test_a_pod_that_waits_gets_a_claim_that_is_gone_again():
+    """Whoever deletes the claim of a replica that is Pending gets a new one, at the next look."""
+    made = world(1)
+    made.write("delete", made["pvc/data-web-0"], 0)
+    made.write("patch", made["pod/web-0"], StatusPatch("Pending", (Condition(type="PodScheduled", status="False"),)))
+    assert created(made.run()) == ["pvc/data-web-0", "pod/web-0", "pvc/data-web-0"]
+
+
+def test_no_replica_is_made_while_its_claim_is_being_deleted():
+    """The set tries again, each time with an Event, until the claim is gone; then it makes both anew."""
+    made = world(1)
+    claim = made["pvc/data-web-0"]
+    made.write("update", claim, evolve_parts(claim, metadata={"finalizers": ("example.com/kept",)}))
+    made.write("delete", made["pvc/data-web-0"], 0)
+    made.write("delete", made["pod/web-0"], 0)
+    made.run(seconds=1)
+    failed = "create Pod web-0 in StatefulSet web failed error: pvc data-web-0 is being deleted"
+    assert ("FailedCreate", failed) in made.events("web")
+    assert created(made) == ["pvc/data-web-0", "pod/web-0"]
+
+    claim = made["pvc/data-web-0"]
+    made.write("update", claim, evolve_parts(claim, metadata={"finalizers": ()}))
+    assert created(made.run(seconds=60)) == ["pvc/data-web-0", "pod/web-0"] * 2
+
+
 def test_a_failed_pod_is_deleted_and_made_again():
     """With the controller's words."""
     made = start(world(1), "web-0")
