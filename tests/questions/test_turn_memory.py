@@ -120,7 +120,8 @@ def test_a_delayed_component_changes_not_even_its_queue(monkeypatch):
     c = kvolsched.Cluster.from_manifests([make.node("n1"), make.pod("app")])
     c.step()
     c.delay("kube-scheduler", 60)
-    system, tried = TransitionSystem(c.world.fork()), []
+    options = {"lag": "ordered", "clock": "idle", "components": None, "eager": True, "idle": True}
+    system, tried = TransitionSystem(c.world.fork(), **options), []
     monkeypatch.setattr(system, "_try_idly", lambda process, *_: tried.append(process.name))
     for process in system.processes:
         system.sim.deliver(process)

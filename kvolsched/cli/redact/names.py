@@ -250,7 +250,7 @@ class _Addresses(dict[Address, str]):
         self.start, self.networks = draws.randrange(256), dict[Network, str]()
         for address in sorted(found.addresses, key=lambda address: (address.version, int(address))):
             self.__missing__(address)
-        for network in sorted(found.networks, key=lambda each: (each.version, each.prefixlen, int(each[0]))):
+        for network in sorted(found.networks, key=lambda net: (net.version, net.prefixlen, int(net.network_address))):
             self.network(network)
 
     def __missing__(self, address: Address) -> str:
@@ -262,7 +262,7 @@ class _Addresses(dict[Address, str]):
         """Return a network of the same size; that of all addresses stays."""
         if network not in self.networks:
             size = network.max_prefixlen - network.prefixlen
-            first = int(_private(network.version)) + (len(self.networks) << size) if network.prefixlen else 0
+            first = int(_private(network.version)) + (len(self.networks) << size)
             first = first % 2**network.max_prefixlen >> size << size
             self.networks[network] = f"{type(network[0])(first)}/{network.prefixlen}"
         return self.networks[network]

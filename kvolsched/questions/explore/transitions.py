@@ -131,12 +131,12 @@ class TransitionSystem:
         self,
         sim: Simulation,
         faults: Sequence[ChosenFault] = (),
-        lag: str = "ordered",
-        clock: str = "idle",
-        components: Sequence[str] | None = None,
         *,
-        eager: bool = True,
-        idle: bool = True,
+        lag: str,
+        clock: str,
+        components: Sequence[str] | None,
+        eager: bool,
+        idle: bool,
     ) -> None:
         self.sim = sim
         self.faults = tuple(faults)

@@ -49,7 +49,7 @@ def serve_claims(demand: Demand, trial: TrialCluster, near: Sequence[Node]) -> I
         claim = trial.claim(name)
         if claim is None:
             continue
-        bound = trial.get("PersistentVolume", claim.spec.volume_name) if claim.spec.volume_name else None
+        bound = trial.get("PersistentVolume", claim.spec.volume_name)
         if bound is not None:
             for node in near:  # true only if the node can attach it
                 note = f"only if {node.metadata.name} can attach {bound.metadata.name}"

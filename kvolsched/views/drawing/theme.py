@@ -28,8 +28,8 @@ _EITHER |= {f"{role}-pale": f"{_EITHER[role]}26" for role in ("ok", "node", "res
 _EITHER |= {role: f"{_EITHER['soft']}{opacity}" for role, opacity in (("panel", "1c"), ("line", "80"), ("track", "40"))}
 # Properties of the style sheet that a saved picture keeps; all others concern live pages only.
 _ATTRIBUTES = frozenset({
-    "fill", "stroke", "stroke-width", "stroke-dasharray", "stroke-linejoin", "stroke-linecap", "opacity",
-    "font-size", "font-weight", "font-family", "text-anchor", "text-decoration", "letter-spacing",
+    "fill", "stroke", "stroke-width", "stroke-dasharray", "stroke-linejoin", "opacity", "font-size", "font-weight",
+    "font-family", "text-anchor",
 })  # fmt: skip
 _TEXT = {"color": "fill"}  # on a page the words of a picture are filled with their colour
 _TAG = re.compile(r"<([a-zA-Z]+)((?:\s+[-:\w]+=\"[^\"]*\")*)\s*(/?)>")
