@@ -376,7 +376,7 @@ def _defined(text):
             outside = [part for part in each.body if not isinstance(part, ast.FunctionDef)]
             words = frozenset(word for part in (*outside, *each.bases) for word in WORD.findall(ast.unparse(part)))
             found.append((each.name, each.lineno, each.end_lineno, words))
-        elif isinstance(each, ast.Assign | ast.AnnAssign):
+        elif isinstance(each, ast.Assign | ast.AnnAssign | ast.AugAssign):
             targets = each.targets if isinstance(each, ast.Assign) else [each.target]
             found += [(name.id, each.lineno, each.end_lineno, words) for target in targets for name in ast.walk(target)
                       if isinstance(name, ast.Name)]
