@@ -4,7 +4,7 @@ import pytest
 from IPython.core.interactiveshell import InteractiveShell
 
 from kvolsched import page, scenario
-from kvolsched.cli.ipython_magic import complete_magic
+from kvolsched.cli.ipython_magic import USED, complete_magic
 
 POD = "apiVersion: v1\nkind: Pod\nmetadata: {name: web-0}\nspec: {containers: [{name: app, image: app}]}\n"
 
@@ -115,3 +115,14 @@ def test_the_extension_can_be_unloaded(shell):
     assert shell.find_line_magic("kubectl") is None
     shell.run_line_magic("load_ext", "kvolsched")
     assert shell.find_line_magic("kubectl") is not None
+
+
+def test_the_chosen_cluster_is_forgotten_with_the_extension(shell, cluster, capsys):
+    """After `%unload_ext` no cluster is chosen any more, though the variables of the notebook stay."""
+    shell.user_ns["c"] = cluster
+    run(shell, capsys, "%kubectl use c")
+    assert "c" == shell.user_ns[USED]
+    shell.run_line_magic("unload_ext", "kvolsched")
+
+    assert (False, True) == (USED in shell.user_ns, "c" in shell.user_ns)
+    shell.run_line_magic("load_ext", "kvolsched")

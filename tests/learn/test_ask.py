@@ -3,12 +3,14 @@
 import json
 
 import pytest
+from IPython.core.interactiveshell import InteractiveShell
 from nbclient import NotebookClient
 from nbformat import v4
 
 import kvolsched
 from kvolsched.api import sealed_output
 from kvolsched.api.sealed_output import MIME, outputs_of, seal, unseal
+from kvolsched.views.panel import held_back
 
 
 @pytest.mark.parametrize(("choices", "value", "right"), [
@@ -194,3 +196,26 @@ def test_a_book_has_a_closed_fold_in_the_place_of_a_seal(made):
 
     assert folded.startswith("<details><summary>After your answer</summary><pre>the figure is 4</pre>")
     assert "<details open" not in folded
+
+
+class Rich:
+    """A value with metadata for its page."""
+
+    def _repr_html_(self):
+        return "<b>rich</b>", {"isolated": True}
+
+
+@pytest.mark.parametrize(("cell", "outputs"), [
+    ("rich", [("<b>rich</b>", {"text/html": {"isolated": True}})]),
+    ("None", []), ("rich;", []), ("x = 1", []), ("", []),
+])
+def test_only_the_value_of_the_last_expression_is_displayed(cell, outputs):
+    """A held cell displays as IPython does: the last value with its metadata, but nothing for None or behind a semicolon."""
+    shell = InteractiveShell()
+    shell.user_ns["rich"] = Rich()
+    held = held_back.Held(shell.display_pub)
+    with held_back._into(held, shell):
+        held_back._run(shell, cell)
+    shell.history_manager.end_session()
+
+    assert outputs == [(data["text/html"], metadata) for data, metadata in held.outputs]

@@ -410,3 +410,16 @@ def test_nothing_on_a_node_is_at_the_left(drawn):
     empty = [row | {"pod_room": 0, "cpu": 0, "memory": 0} for row in drawn["nodes"].table]
     assert [0, 1] == placement.nodes(empty).to_dict()["encoding"]["x"]["scale"]["domain"]
     assert "scale" not in drawn["nodes"].chart.to_dict()["encoding"]["x"]
+
+
+@pytest.mark.parametrize(("over", "title"), [("time", "simulated time, s"), ("steps", "step")])
+def test_the_lives_of_pods_are_over_time_or_over_steps(scaled, over, title):
+    """The axis of the lives of pods says what they are drawn over."""
+    assert title == runs.lives(over_steps.lives(scaled), over=over).to_dict()["encoding"]["x"]["title"]
+
+
+def test_a_stored_picture_has_hundredths_of_a_px(drawn):
+    """Of a coordinate no digit beyond the second is kept; words keep theirs."""
+    for chart in drawn.values():
+        picture = renderer.render(chart.chart.to_dict())[0]["image/svg+xml"]
+        assert re.search(r"<[^>]*\.\d{3}[^<]*>", picture) is None

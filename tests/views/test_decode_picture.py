@@ -1,5 +1,6 @@
 """The picture of a decoded sentence: clauses in their places, the sieve, and every width."""
 
+import re
 from pathlib import Path
 
 from kvolsched import decode
@@ -95,3 +96,12 @@ def test_a_cut_sentence_says_so_in_its_picture():
     assert [("Insufficient cpu", False), ("node(s) had…", True)] == [(row.of.clause, row.of.cut) for row in marked(found).clauses]
     assert "The sentence was cut here" in draw(found, 940)
     assert "The sentence was cut before any rule" == marked(decode("0/5 nodes are available: ...")).headline
+
+
+def test_how_many_nodes_come_in_stays_beside_the_sieve():
+    """The number of nodes stands in bold at the left, as far as it has room there."""
+    def comes_in(number):
+        page = draw(decode(f"0/{number} nodes are available: {number} Insufficient cpu."), 940)
+        return re.findall(rf'class="k-h"[^>]*>({number} node[^<]*)<', page)
+
+    assert [["1 node comes in"], ["9999 nodes come in"], ["10000 nodes com…"]] == [comes_in(number) for number in (1, 9999, 10000)]

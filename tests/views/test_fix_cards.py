@@ -204,3 +204,12 @@ def test_a_card_says_all_there_is():
 
     assert who in shown.partition("</summary>")[0]
     assert f"Mind: {note}" in told(shown)
+
+
+def test_one_fix_that_no_fork_shows_is_its_title():
+    """The page of a fix that is not tried says what it is, and that there is nothing to try."""
+    fix_of = answer("shop", "nightly")[0]
+    page = page_of(fix_of)
+
+    assert (f"{fix_of.pod}: {fix_of.title}", "nothing to try") == (page.title, page.corner)
+    assert "tried on a fork" == page_of(answer("storage", "kafka-2")[1]).corner

@@ -16,7 +16,9 @@ from kvolsched.questions.explain import judge_last_pass
 from kvolsched.scheduler.framework.verdict import Ok
 from kvolsched.scheduler.plugins.pod_topology_spread.skew import skews_on
 from kvolsched.views import frame as f
+from kvolsched.views import show
 from kvolsched.views.drawing.sheet import Sheet
+from kvolsched.views.fill import skew_words
 from kvolsched.views.fill.ledgers import capacity_at, skew_at, skew_ledgers
 from kvolsched.views.pictures import ledger_parts, skew_hard, skew_rows, skew_soft
 from kvolsched.views.pictures.picture import NAMED
@@ -543,3 +545,42 @@ def test_the_title_asks_what_the_ledger_answers(ledger, title):
 def test_as_many_names_stand_as_fit(count, room, told):
     """Up to four names as far as there is room for them, at least one, and how many more there are."""
     assert told == ledger_parts.with_more([f"node-{number + 1}" for number in range(count)], room, 10.5)
+
+
+def test_a_ledger_says_which_pods_are_counted():
+    """The selector stands in words, with the labels in which a pod must be like this one; without a selector none counts."""
+    several = spread(ZONE, **WEB) | {"matchLabelKeys": ["rev", "color"]}
+    lone = {key: value for key, value in spread(ZONE, **WEB).items() if key != "labelSelector"}
+    rules = spread(ZONE, **WEB), spread(ZONE, **WEB) | {"matchLabelKeys": ["rev"]}, several, lone
+
+    assert ["app=web", "app=web, same rev", "app=web, same rev and color", "nothing"] == [
+        skew_at(Cluster.from_manifests([*zones(1), waiting(rule)]), "web-6")[0].selector for rule in rules]
+
+
+def test_a_frame_with_a_ledger_has_no_words_for_its_lack():
+    """Why there is no ledger stands in a frame only where there is none."""
+    c = Cluster.from_manifests([*zones(1), waiting(spread(ZONE, **WEB)), pod("bare")])
+    frames = [show._ledger_frame(c, "skew", name, "now") for name in ("web-6", "bare", "")]
+
+    assert [(1, ""), (0, "bare has no spread constraint."), (0, "")] == [(len(each.skew), each.no_ledger) for each in frames]
+
+
+@pytest.mark.parametrize(("winner", "other", "least"), [
+    ((10, 2, 30), (5, 2, 40), 5), ((5, 2, 30), (5, 2, 20), 2), ((5, 2, 30), (10, 2, 60), None),
+    ((5, 2, 30), (5, 2, 30), None), ((5, 2, 30), (6, 2, 20), 2),
+])
+def test_the_least_weight_at_which_a_node_leads(winner, other, least):
+    """It is exact; a node without a better score of the plugin leads with today's weight or never."""
+    best = [f.BestNode("n", raw=0, score=score, weight=weight, parts=(), total=total, chosen=False)
+            for score, weight, total in (winner, other)]
+
+    assert least == skew_words._least_weight(best[0], best[1:])
+
+
+def test_pods_that_do_not_count_stand_behind_those_that_do():
+    """Their number stands beside the place of the pod to come, in the soft colour, with an entry in the legend."""
+    sheet, legend = Sheet(960), ledger_parts.Legend()
+    skew_soft._pods(sheet, plain.SkewRow("zone-a", 1, 3, not_counted=((2, "terminating"), (3, "another rev"))), 0, 15, 12, legend)
+
+    assert ["+1", "⊖ 5"] == re.findall(r"<text[^>]*>([^<]*)", sheet.svg())
+    assert re.search(r"--kv-soft[^>]*>⊖ 5<", sheet.svg())

@@ -10,8 +10,9 @@ from attrs import evolve
 import kvolsched
 from kvolsched.views import frame as f
 from kvolsched.views.drawing import svg, text
+from kvolsched.views.drawing.scene import Box, Scene
 from kvolsched.views.fill import frame_of
-from kvolsched.views.pictures import cluster_map, map_cards, map_pods, states
+from kvolsched.views.pictures import cluster_map, headline, map_cards, map_groups, map_pods, map_tiles, states
 
 from . import frames, plain
 
@@ -339,3 +340,27 @@ def test_a_card_says_why_in_the_words_that_have_room(wide, label, told):
     reason = f"node(s) had taint {{{label}: blue}}, that the pod didn't tolerate"
     node = evolve(frames.zonal(0).nodes[0], verdict="rejected", reason=reason)
     assert told == [words for words, _ in map_cards._reason_rows(node, "TaintToleration", wide, 2)]
+
+
+def test_the_last_fact_of_a_tile_is_cut_and_not_left_out():
+    """Facts that have no room go from the last on; the first one stays, with dots where it ends."""
+    scene = Scene(frozenset(), frozenset())
+    facts = ["a fact that is far too long for such a tile", "another"]
+    map_tiles.draw_tile(scene, Box(0, 0, 180, 60), "zone-a", facts, [(("", "none", "not judged"), 3)], "zone")
+    (_, tile), = scene.parts
+
+    assert ["a fact that is far too lon…", "zone-a"] == [each.text for each in parsed(tile).iter("text")]
+
+
+def test_a_card_has_a_cell_in_each_row_however_narrow_it_is():
+    """Cells stand beside each other as far as they have room, at least one."""
+    assert [1, 1, 2] == [map_groups._in_a_row(width) for width in (10, 12 + map_groups.CELL, 12 + 2 * map_groups.CELL)]
+
+
+def test_the_lines_of_the_sentence_stand_below_each_other():
+    """The sentence is wrapped to lines 19 px apart, the first beside its step, and the picture is as high as they are."""
+    rows = f.Frame()
+    marks, height = headline.draw_svg(evolve(rows, head=evolve(rows.head, sentence="a word " * 30)), 300)
+
+    assert ["18.5", "37.5", "56.5"] == re.findall(r'y="([\d.]+)" class="k-b k-say-s"', marks)
+    assert 68 == height

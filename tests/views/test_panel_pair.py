@@ -339,3 +339,12 @@ def test_differences_only_keep_the_pods_and_classes_of_claims():
     assert ("pvc/data-web-0",) == one.pods[0].claims
     assert "Hidden, for they are alike in both: 3 nodes, 4 pods, 1 volume." == hidden_words((frame, other), (one, both))
     assert ["api-0"] == [row.name for row in only_differing((frame, frame), ["pod/api-0"])[0].pods]
+
+
+def test_who_may_act_next_in_the_other_one_is_whole_where_the_first_has_ended(lab):
+    """Where the first one has ended, all who may act next in the other one are known, however few are enough."""
+    lab.do("goto", step=lab.driver.left.place()[1])
+    frame = lab.driver.frame(most=0)
+
+    assert [0, 1] == [len(half.next) for half in lab.driver.halves]
+    assert frame.next == lab.driver.halves[1].next

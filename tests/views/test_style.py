@@ -102,3 +102,11 @@ def test_every_rule_stands_under_the_versioned_root():
 def test_switches_that_need_a_kernel_are_hidden_in_figures():
     """A figure, where nobody answers a click, does not show what only the panel and a saved page can do."""
     assert f".{host.ROOT}.k-fig .k-live{{display:none}}" in host.style()
+
+
+def test_a_stored_picture_has_a_colour_for_every_role():
+    """The colours that suit both grounds are of the same roles as those of a theme; a pale one is its role's, thinned."""
+    either = styles.palette("either")
+
+    assert set(styles.palette("light")) == set(styles.palette("dark")) == set(either)
+    assert (either["storage"] + "26", either["soft"] + "80") == (either["storage-pale"], either["line"])

@@ -312,3 +312,27 @@ def test_many_controls_keep_their_thumbs_above_the_cells(opened):
         assert float(slider.width.removesuffix("px")) == pytest.approx(place.cell(6) * 5, abs=0.2)
         assert slider.margin == f"0 {place.cell(6) / 2:.1f}px"
     assert isinstance(opened, WhatIf)
+
+
+def test_a_strip_is_as_wide_as_its_place():
+    """The picture of a strip has the width of the page and the height that is kept for it."""
+    rows = strip(cell(1, 2), cell(2, 9))
+    place = what_if.layout(WhatIfRows((rows,)), 960)
+    drawn = parsed(what_if.strip(rows, 0, place))
+
+    assert (960, what_if.strip_height(place)) == (float(drawn.get("width")), float(drawn.get("height")))
+
+
+@pytest.mark.parametrize("values", [[1, 2, 3], [0.5, 1, 100]], ids=["whole numbers", "fractions"])
+def test_a_slider_shows_no_second_number(values):
+    """The value stands in the strip above a slider, not again beside it."""
+    cluster = Cluster.from_manifests([make.node("n1"), make.deployment("web", 2)])
+    field = "deploy/web:spec.template.spec.containers[0].resources.requests.cpu"
+    control, = cluster.whatif("map", **{field: values}).controls.values()
+
+    assert not control.readout
+
+
+def test_a_picture_is_drawn_once_for_each_combination_of_values(opened):
+    """To come back to values that were shown runs nothing again."""
+    assert opened._picture() is opened._picture()

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from attrs import evolve
 
-from kvolsched import Cluster
+from kvolsched import Cluster, make
 from kvolsched.api.text.manifest import from_plain
 from kvolsched.views.pages import why as picture
 from kvolsched.views.pages import why_causes as causes_picture
@@ -229,3 +229,12 @@ def test_the_figure_is_shown_and_reads_as_the_answer():
 
     assert repr(answer) == repr(figure) == figure._repr_mimebundle_()["text/plain"]
     assert not re.search(r"[❘∉]", figure.draw(720, ""))  # signs that common fonts lack
+
+
+def test_an_edit_is_looked_for_only_for_the_first_causes():
+    """Of many causes the first eight have their nearest edit; of the rest none is searched."""
+    waiting = [make.pod(f"p{number}", nodeSelector={f"k{number}": "x"}) for number in range(10)]
+    answers = Cluster.from_manifests([make.node("n1"), *waiting]).why()
+    edits = [line.edit for line in lines_of(answers, heads_of(answers))]
+
+    assert [f"Label n1 k{number}=x" for number in range(8)] + ["", ""] == edits
