@@ -525,3 +525,12 @@ def test_lists_in_annotations_are_replaced_item_by_item():
     (key, inside), = json.loads(b).items()
 
     assert (name, {key: name}, [name, 0], REDACTED) == (first, mapping, inside, c)
+
+
+@pytest.mark.parametrize(("group", "stays"), [("snapshot.storage.k8s.io", True), ("apps", True), ("acme.example", False)])
+def test_groups_of_kubernetes_stay_where_an_object_is_named(group, stays):
+    """The group of a kind of Kubernetes says nothing of whose it is; one of somebody's own is a name."""
+    source = {"apiGroup": group, "kind": "VolumeSnapshot", "name": "acme"}
+    [claim] = redacted({"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "d"}, "spec": {"dataSource": source}})
+
+    assert stays == (group == claim["spec"]["dataSource"]["apiGroup"])

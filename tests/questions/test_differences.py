@@ -5,6 +5,7 @@ import pytest
 from kvolsched import Cluster, make
 from kvolsched.questions import differences
 from kvolsched.questions.differences import importance
+from kvolsched.questions.explain import changed_fields
 
 
 @pytest.mark.parametrize(("rank", "path", "about"), [
@@ -34,3 +35,11 @@ def test_passes_in_which_as_many_nodes_fit_are_judged_again_up_to_a_limit(monkey
 
     assert ("", "") == differences.parting(*clusters)
     assert 2 * 3 == len(read)
+
+
+def test_a_list_of_plain_values_is_one_field_and_one_with_mappings_is_not():
+    """Values of a list stand together, none as []; where mappings are among them each item is a field of its own."""
+    spec = {"none": [], "plain": ["a", 1], "mixed": [1, {"a": 2}], "named": [{"name": "x", "port": 80}]}
+
+    assert [("spec.mixed[0]", "1"), ("spec.mixed[1].a", "2"), ("spec.named[x].name", "x"), ("spec.named[x].port", "80"),
+            ("spec.none", "[]"), ("spec.plain", "[a, 1]")] == [(each.path, each.new) for each in changed_fields(None, {"spec": spec})]

@@ -18,12 +18,15 @@ from kvolsched.explore import Crash, Refuse, UserAct, explore, versions_grow
 from kvolsched.questions.explore import expansion
 from kvolsched.questions.explore.cause import Reruns
 from kvolsched.questions.explore.invariants import nodes_hold_what_they_run, outcome
+from kvolsched.questions.explore.searched import NamedObjects
+from kvolsched.questions.explore.transitions import TransitionSystem
 from kvolsched.views.pages.searches import search_rows
 from kvolsched.world.apiserver import Write, key_of
 from kvolsched.world.component import Component
 from kvolsched.world.log import Key
 from kvolsched.world.reconciler import Reconciler
 from kvolsched.world.simulation import Simulation
+from kvolsched.world.work_queue import WakeUp
 
 ACCOUNT = Key("Namespace", "", "account")
 
@@ -554,3 +557,37 @@ def test_the_same_search_twice_in_any_hash_order():
 
     assert len(runs) == 1
     assert "Found after" in runs.pop()
+
+
+@pytest.mark.parametrize(("options", "goes_on"), [({"never": "pod/a Running"}, False), ({"goal": "pod/a gone", "lag": "none"}, True)])
+def test_a_failure_is_met_again_where_it_was_found(monkeypatch, options, goes_on):
+    """The whole trace fails when it is run again: on the way, or, if that shows only at the end, when nothing is left to do."""
+    seen, matters = [], Reruns.matters
+    monkeypatch.setattr(Reruns, "matters", lambda self, at: seen.append((self.goes_on, self.fails(
+        self.turns[0], self.trace[self.turns[0].index:]))) or matters(self, at))
+    Cluster.from_manifests([make.node("n1"), make.pod("a")]).explore(**options, **QUICK)
+
+    assert {(goes_on, True)} == set(seen)
+
+
+def test_words_about_objects_that_are_there_are_not_missing():
+    """Of the objects that words name those are remembered that are not there yet, until a state has them."""
+    before, after = (Cluster.from_manifests([make.node("n1"), *map(make.pod, names)]).world.log.objects for names in ("a", "ab"))
+    named = NamedObjects(["pod/a Running", "pod/b Running", "pod/c Running", max], before)
+
+    assert ["pod/b Running", "pod/c Running"] == list(named.missing)
+    named.notice(after)
+    assert ["pod/c Running"] == list(named.missing)
+
+
+def test_periodic_wake_ups_are_those_of_components_that_are_not_delayed():
+    """Each periodic wake-up is one transition; one that comes once is none, nor are those of a delayed component."""
+    c = scenario("redis-pmem")
+    c.run()
+    c.delay("pmem-csi.intel.com on node-2", 60)
+    system = TransitionSystem(c.world.fork(), lag="ordered", clock="idle", components=None, eager=True, idle=True)
+
+    system.sim.processes["kubelet"].wake_ups.items["once"] = WakeUp(system.sim.now + 1, 0)
+
+    assert ["kube-scheduler", "pmem-csi.intel.com on node-1", "pmem-csi.intel.com on node-3"] == [
+        each.component for each in system.periodic_wakeups()]

@@ -560,3 +560,13 @@ def trial_of(manifests):
     """Return the trial cluster of the pod `app`."""
     objects = dict(Cluster.from_manifests(manifests).world.log.objects)
     return TrialCluster(objects, Key("Pod", "default", "app"), upstream().profile)
+
+
+@pytest.mark.parametrize(("allowed", "edits"), [(0, 0), (1, 1)])
+def test_no_machine_is_changed_whose_drain_a_budget_refuses(allowed, edits):
+    """A budget that allows no disruption now refuses the drain; one that allows any does not."""
+    owner = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "metadata": {"name": "web", "namespace": "default", "uid": "web"},
+             "spec": {"selector": {"matchLabels": {"app": "web"}}}}
+    trial = trial_of([make.node("n1"), make.node("n2"), owner, evictable("w1", "web", "web"), budget("b", allowed, "web"), make.pod("app")])
+
+    assert edits == len(list(nodes._machine("Use a larger machine", trial.get("Node", "n1"), (), trial)))

@@ -65,6 +65,8 @@ def test_two_equal_worlds():
     ("label node hdd disktype=ssd --overwrite", ("hdd is disktype=hdd as before, whatever its labels say",)),
     ("label node hdd disktype-", ("hdd is disktype=hdd as before, whatever its labels say",)),
     ("label node hdd topology.kubernetes.io/zone=b --overwrite", ("hdd stands in a as before, and so do its disks: a label moves no machine",)),
+    ("label node hdd kubernetes.io/hostname=ssd --overwrite",
+     ("hdd stands in hdd as before, and so do its disks: a label moves no machine",)),
     ("label node hdd team=shop", ()),
 ])  # fmt: skip
 def test_a_label_that_is_overwritten_says_what_is_not_so(command, lie):

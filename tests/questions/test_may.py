@@ -17,6 +17,7 @@ from kvolsched.api.kinds.meta import Frozen, ObjectMeta
 from kvolsched.api.kinds.node import Node
 from kvolsched.api.text import manifest
 from kvolsched.questions.may import find_witness
+from kvolsched.questions.may.changes import changes_of
 from kvolsched.questions.may.workbench import FREE_RULE, SPEC_RULE
 from kvolsched.rules.named import revision_named
 from kvolsched.views.pages.may import draw
@@ -497,3 +498,13 @@ def test_a_suggested_longer_requirement_keeps_its_values():
 
     assert {"shorten": [["a"]], "lengthen": [["a", "c", "b"]]} == {
         name: [json.loads(values) for values in re.findall(r'"values": (\[.*?\])', patch)] for name, patch in made.items()}
+
+
+def test_items_that_stay_are_counted_from_the_first_that_stays():
+    """Of a long list three items that stay are shown, and how many more of those there are, whatever went before them."""
+    tolerations = [{"key": f"example.com/{name}", "operator": "Exists", "effect": "NoSchedule"} for name in "abcdefgh"]
+    before, after = ({"spec": {"tolerations": items}} for items in (tolerations, tolerations[1:]))
+    lines = [str(line) for line in changes_of(before, after).lines]
+
+    assert ["  - key: example.com/b", "  - key: example.com/c", "  - key: example.com/d"] == [line for line in lines if "  - key" in line]
+    assert "  # 4 more, unchanged" == lines[-1]

@@ -5,10 +5,12 @@ import re
 import pytest
 
 import kvolsched
-from kvolsched.questions.series import EventsSoFar, LargestSkew, timelines
+from kvolsched import make
+from kvolsched.questions.series import EventsSoFar, LargestSkew, cluster_labels, timelines
 from kvolsched.scheduler.columns.snapshot import snapshot
 from kvolsched.scheduler.plugins.pod_topology_spread import PodTopologySpread
 from kvolsched.scheduler.plugins.pod_topology_spread.skew import match_domains
+from kvolsched.world.log import Key
 
 
 def ran(name, revision=None, **dials):
@@ -138,3 +140,25 @@ def test_one_pod_of_skew_is_no_pods():
     c = ran("six-in-three-zones")
     told = c.series(what="skew").reading.partition("\n")[0]
     assert re.fullmatch(r"skew: \d+ at the end", told)
+
+
+def test_clusters_without_a_name_are_numbered():
+    """Clusters under the same rules that have no names of their own are told apart by numbers."""
+    assert ["cluster 1", "cluster 2"] == cluster_labels([kvolsched.Cluster(), kvolsched.Cluster()])
+
+
+def test_a_node_that_is_gone_counts_no_more():
+    """Without the domain that had no pod, the skew is that of the domains that are left."""
+    measure = LargestSkew(PodTopologySpread())
+    rule = make.spread(app="web")
+    pods = [make.pod(f"web-{i}", running_on="a", labels={"app": "web"}) for i in (1, 2)]
+    for each in pods:
+        each["spec"]["topologySpreadConstraints"] = [rule]
+    cluster = kvolsched.Cluster.from_manifests([make.node("a", zone="a"), make.node("b", zone="b"), *pods])
+    for key, there in cluster.world.log.objects.items():
+        measure.change(key, None, there)
+    before = dict(measure.values())
+    gone = Key("Node", "", "b")
+    measure.change(gone, cluster.world.log.objects[gone], None)
+
+    assert ([2], [0]) == (list(before.values()), list(measure.values().values()))

@@ -5,6 +5,7 @@ import json
 import time
 from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
 
 import attrs
 import numpy as np
@@ -18,6 +19,7 @@ from kvolsched.cli import main
 from kvolsched.measure.conform import judge_case, read
 from kvolsched.questions.why import demands as why_demands
 from kvolsched.questions.why import explain_judgement
+from kvolsched.questions.why import table as why_table
 from kvolsched.questions.why.asking import is_managed_by
 from kvolsched.questions.why.claim_problems import describe_claim, volume_objections
 from kvolsched.questions.why.demands import Demand, demands, group_nodes_by_demands, minimal_unsatisfiable_core
@@ -26,7 +28,7 @@ from kvolsched.rules.named import upstream
 from kvolsched.scheduler.columns.snapshot import snapshot
 from kvolsched.scheduler.framework.evidence import Stated
 from kvolsched.scheduler.framework.judgement import judge
-from kvolsched.scheduler.framework.verdict import OK, Reason
+from kvolsched.scheduler.framework.verdict import OK, PreFilterResult, Reason
 from kvolsched.world.log import Key
 
 RECORDED = Path(__file__).parent.parent / "conformance"
@@ -650,3 +652,20 @@ def test_a_core_of_very_many_demands_has_none_too_many():
     """Where too many sets would have to be tried, one demand after the other is left out: what stays is all needed."""
     assert [0] == why_demands._reduce_greedily([0, 1, 2], [frozenset({0, 1}), frozenset({0, 2})])
     assert [1, 2] == why_demands._reduce_greedily([1, 2, 0], [frozenset({0, 1}), frozenset({0, 2})])
+
+
+def test_nodes_that_a_plugin_left_out_before_filtering_are_a_group():
+    """A node that every plugin would take, but that the pod's own words leave out, is rejected for that reason."""
+    pinned = SimpleNamespace(name="Pinned", prefilter=lambda _pod, _seen: PreFilterResult("Pinned", frozenset({"n1"})))
+    objects = [from_plain(each) for each in (make.node("n1", cpu="1"), make.node("n2"), make.pod("app", cpu="2"))]
+    judgement = judge(objects[-1], snapshot(objects[:-1]), upstream().profile.with_plugin(pinned))
+
+    assert [("NodeResourcesFit", ("Insufficient cpu",), ("n1",)),
+            ("Pinned", ("outside the nodes that the pod names",), ("n2",))] == why_demands.group_nodes_by_first_rejection(judgement)
+
+
+def test_several_pieces_of_evidence_are_told_one_after_the_other(monkeypatch):
+    """A cell compares by the first of them, and has all of them as its evidence."""
+    monkeypatch.setattr(why_table, "evidence_on", lambda *_: (Stated("a > 1"), Stated("b > 2")))
+
+    assert "a > 1; b > 2" == why_table._sides_on(None, None, "n1").evidence
