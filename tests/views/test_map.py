@@ -177,7 +177,7 @@ def test_only_known_states_are_drawn():
 @pytest.mark.parametrize("name", ["b", "europe-west-1", "europe-west-of-the-large-river-zone-a-first", "z" * 200])
 def test_the_name_of_a_tile_and_its_facts_never_meet(name):
     """Name and facts stand inside their tile and apart, at any width; each is cut, or left out, only where it has no room."""
-    nodes = tuple(f.NodeRow(f"node/n{i}", f"n{i}", (("z", name if i % 2 else "a"),)) for i in range(30))
+    nodes = tuple(plain.NodeRow(f"node/n{i}", f"n{i}", (("z", name if i % 2 else "a"),)) for i in range(30))
     facts, cut, whole = ["15 nodes", "not judged yet", "0 placed", "0 volumes"], set(), set()
     for width in range(148, 1600, 12):  # tiles are whole px wide
         tile = next(group for group in parsed(cluster_map.draw(f.Frame(nodes=nodes), width, key="z")).iter("g")
