@@ -48,14 +48,15 @@ async function render({ model, el }) {
     behind = false;
     wide = box.clientWidth;
     let found = await drawn(), slope = 1; // how many stand beside each other; titles may be wider than they
-    for (let turn = fills(model.get("spec")).length && wide ? 8 : 0; turn && !(found <= wide && wide < found + NEAR); turn--) {
+    const filling = fills(model.get("spec")).length && wide;
+    for (let turn = filling ? 8 : 0; turn && !(found <= wide && wide < found + NEAR); turn--) {
       const [before, was] = [at, found];
       at = Math.max(40, Math.floor(at + (wide - found) / slope));
       if (at === before) break;
       found = await drawn();
       slope = Math.max(1, (found - was) / (at - before));
     }
-    if (wide < found && found < wide * 1.1) { // a few px that no turn took off
+    if (wide < found && (filling || found < wide * 1.1)) { // what no turn took off; a width of one's own stays
       Object.assign(box.querySelector("svg").style, { maxWidth: "100%", height: "auto" });
     }
     if (gone) { view.finalize(); return; }
