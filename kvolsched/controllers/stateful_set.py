@@ -131,7 +131,7 @@ class StatefulSetReplicas:
         for ordinal in self.ordinals:
             pod = self.pods.get(ordinal)
             if pod is not None and self.options.revisions and pod.status.phase == "Pending":
-                self._create_claims(ordinal, f"Pod {pod.metadata.name} in StatefulSet {self.owner.metadata.name}")
+                self._create_claims(ordinal, pod)
             if pod is None:
                 self._create(ordinal)
                 created += 1
@@ -197,7 +197,7 @@ class StatefulSetReplicas:
         plan, owner, pod = self.plan, self.owner, self._new_pod(ordinal)
         in_set = f"Pod {pod.metadata.name} in StatefulSet {owner.metadata.name}"
         try:
-            self._create_claims(ordinal, in_set)
+            self._create_claims(ordinal, pod)
         except ReconcileError as error:
             plan.ctx.event(owner, "Warning", "FailedCreate", f"create {in_set} failed error: {error}", NAME)
             raise
@@ -209,12 +209,12 @@ class StatefulSetReplicas:
         )
         self._set_claim_owners(ordinal, pod)
 
-    def _create_claims(self, ordinal: int, in_set: str) -> None:
+    def _create_claims(self, ordinal: int, pod: Pod) -> None:
         """Create a replica's missing claims; today one that is still being deleted ends the sync with an error."""
         for claim in claims_for(self.owner, ordinal):
             stored: PersistentVolumeClaim | None = self.plan.ctx.seen.at(key_of(claim))
             if stored is None:
-                what = f"Claim {claim.metadata.name} {in_set}"
+                what = f"Claim {claim.metadata.name} Pod {pod.metadata.name} in StatefulSet {self.owner.metadata.name}"
                 self.plan.create(
                     claim, f"StatefulSet controller creates {reference_of(claim)}",
                     on_success=(self._event("Normal", "SuccessfulCreate", f"Create {what} success"),),

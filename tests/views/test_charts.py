@@ -231,6 +231,12 @@ def test_many_domains_and_pools_are_few_rows():
     assert len(tables.skew([ledger])) == 5_000
 
 
+@pytest.mark.parametrize("draw", [placement.capacity, placement.nodes, placement.scores, runs.lives, runs.sample, runs.series, runs.turns])
+def test_a_table_of_which_nothing_is_left_is_a_chart(draw):
+    """Whoever filters a table down to no row gets a chart, and no error."""
+    assert "vega-lite" in draw([]).to_dict()["$schema"]
+
+
 def test_of_many_pools_those_with_room_are_drawn():
     """Of more pools than rows those that look large enough are kept first, and a stale one is told as such."""
     small = plain.CapacityRow("", "1 node", published=1, driver_now=0)

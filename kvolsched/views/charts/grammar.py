@@ -66,7 +66,7 @@ def wrapped(rows: Iterable[Mapping[str, Any]], text: str) -> tuple[list[dict[str
     """Return rows with the words of a column as lines in `said`, and how many lines the longest has."""
     lines = [textwrap.wrap(row[text], MOST_LETTERS, break_on_hyphens=False) for row in rows]
     said = [{**row, "said": "\n".join(each)} for row, each in zip(rows, lines, strict=True)]
-    return said, max(map(len, lines))
+    return said, max(map(len, lines), default=1)
 
 
 def words(base: alt.Chart, selection: alt.Parameter, text: str, **mark: Any) -> list[alt.Chart]:

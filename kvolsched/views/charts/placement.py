@@ -29,7 +29,7 @@ def skew(rows: Rows, answer: str = "", *lines: str) -> Any:
                excluded_why="why not", sum="counted + self match − minimum", verdict="may it land here?")
     base = alt.Chart().encode(
         y=names("domain", sort=[row["domain"] for row in shown]), opacity=lit(domain), tooltip=tip)
-    largest = max(row[name] or 0 for row in shown for name in ("if_placed", "limit"))
+    largest = max((row[name] or 0 for row in shown for name in ("if_placed", "limit")), default=0)
     pods = alt.X("counted:Q", title="matching pods; dashed: the next one", axis=whole(largest),
                  scale=alt.Scale(nice=False))  # fmt: skip
     counted = base.mark_bar(height=20, yOffset=7 - 7 * tall).encode(x=pods).add_params(domain)
@@ -37,7 +37,7 @@ def skew(rows: Rows, answer: str = "", *lines: str) -> Any:
         height=20, yOffset=7 - 7 * tall, fillOpacity=0.18, strokeWidth=1.5, strokeDash=[4, 2]).encode(
         x=alt.X("counted:Q"), x2=alt.X2("if_placed:Q"), fill=alt.Fill("state:N", scale=_STATES, legend=None),
         stroke=alt.Stroke("state:N", scale=_STATES, legend=None))
-    far = max(row["limit"] or 0 for row in shown) > largest / 2
+    far = max((row["limit"] or 0 for row in shown), default=0) > largest / 2
     beside = {"align": "right", "dx": 4, "y": -18} if far else {"align": "left", "dx": 4}
     low = alt.Chart().encode(x=alt.X("min(minimum):Q"))
     high = alt.Chart().encode(x=alt.X("min(limit):Q")).transform_filter("isValid(datum.limit)")
@@ -80,7 +80,7 @@ def skew_over_steps(rows: Rows, acts: Rows = (), step: int = 0, *lines: str) -> 
     shown = [{**row, "apart": row["counted"] + 0.05 * places[row["domain"]]} for row in rows]  # equal lines stay apart
     numbered = [{**act, "number": number} for number, act in enumerate(acts, 1)]
     steps = alt.X("step:Q", title="step", axis=alt.Axis(**WHOLE), scale=alt.Scale(nice=False))
-    most = max(max(row["counted"], row["limit"]) for row in rows)
+    most = max((max(row["counted"], row["limit"]) for row in rows), default=0)
     pods = alt.Y("min(minimum):Q", title="matching pods", axis=whole(most))
     band = alt.Chart().mark_area(interpolate="step-after", color=look.GREEN, opacity=0.16).encode(
         x=steps, y=pods, y2=alt.Y2("min(limit):Q"))
@@ -195,7 +195,7 @@ def scores(rows: Rows, head: str = "", *lines: str) -> Any:
     kept = set(best[:MOST_ROWS])
     cut = [f"the best {MOST_ROWS} of {len(best):,} nodes"] if len(best) > MOST_ROWS else []
     base = alt.Chart().encode(y=names("node", sort=best[:MOST_ROWS]), opacity=lit(node))
-    most = max(row["total"] for row in rows) or 1
+    most = max((row["total"] for row in rows), default=0) or 1
     points = alt.X("points:Q", title="points = normalised × weight", stack="zero", axis=whole(most))
     order = alt.Order("place:Q")
     columns = ("node", "plugin", "raw", "normalised", "weight", "points", "total")

@@ -46,7 +46,7 @@ def _thinned(rows: Rows, over: str) -> list[dict[str, Any]]:
     by_line: dict[tuple[Any, Any], list[Mapping[str, Any]]] = {}
     for row in rows:
         by_line.setdefault((row["measure"], row["line"]), []).append(row)
-    end = max(row[over] for row in rows) or 1
+    end = max((row[over] for row in rows), default=0) or 1
     found: list[dict[str, Any]] = []
     for line in by_line.values():
         parts: dict[int, list[int]] = {}
@@ -143,7 +143,7 @@ def _escaped(name: str) -> str:
 def sample(rows: Rows, head: str = "", *lines: str) -> Any:
     """Chart which share of sampled runs ends in each way, with its 95 % interval."""
     axis = alt.Axis(ticks=False, domain=False, labelLimit=330, labelExpr="split(datum.label, ', ')")
-    tall = max(row["end"].count(", ") for row in rows) + 1
+    tall = max((row["end"].count(", ") for row in rows), default=0) + 1
     base = alt.Chart().encode(y=alt.Y("end:N", title=None, sort=[row["end"] for row in rows], axis=axis))
     share = alt.X("share:Q", title="share of the seeds, with its 95 % interval", axis=alt.Axis(format="%"))
     bars = base.mark_bar(height={"band": 0.55}).encode(
@@ -158,7 +158,7 @@ def sample(rows: Rows, head: str = "", *lines: str) -> Any:
 def turns(rows: Rows, head: str = "", *lines: str, step: int = 0) -> Any:
     """Chart who acted in which step, a lane an actor; the line across is the present step."""
     lane, at = pick("lane"), alt.param(name="step", value=step)
-    last = max(row["step"] for row in rows)
+    last = max((row["step"] for row in rows), default=0)
     shown = [row for row in rows if row["step"] > last - MOST_STEPS]
     cut = [f"the last {MOST_STEPS} of {last:,} steps"] if len(shown) < len(rows) else []
     bars = alt.Chart().mark_bar(height={"band": 0.6}, cornerRadius=2).encode(
