@@ -41,6 +41,14 @@ FOCUSED = """() => {
   const now = document.activeElement;
   return now.matches('.k-lab') ? 'the panel' : now.closest('.k-lab') ? now.className : 'elsewhere: ' + now.nodeName;
 }"""
+# Keep, of each place that the toolbar comes to show, which of Back and Step is off at that moment.
+PLACES = """() => {
+  const of = name => document.querySelector('.k-lab .k-' + name), places = window.places = [];
+  new MutationObserver(() => {
+    const now = of('place').innerText;
+    if (places.at(-1)?.[0] !== now) places.push([now, of('back').disabled, of('step').disabled]);
+  }).observe(of('toolbar'), {childList: true, subtree: true, attributes: true});
+}"""
 NOTEBOOK = """() => JSON.stringify([...window.jupyterapp.shell.currentWidget.content.model.cells]
   .map(cell => [cell.type, cell.sharedModel.getSource()]))"""
 # From the click until the frame is painted in which the sentence's number has changed.
@@ -291,6 +299,7 @@ def test_keys_step_and_the_notebook_stays(shown):
 
 def test_arrows_go_to_the_last_step_and_back(shown):
     """Buttons are disabled at both ends; the focus stays in the panel, and the arrows go on working."""
+    shown.page.evaluate(PLACES)
     shown.panel().locator(".k-step").focus()
     last = 0
     while not shown.panel().locator(".k-step").is_disabled() and last < 20:
@@ -307,6 +316,9 @@ def test_arrows_go_to_the_last_step_and_back(shown):
 
     assert last >= 9
     assert (at_the_end, "k-step" in again) == ("the panel", True)
+    places = [(int(place.split("/")[0]), *off) for place, *off in shown.page.evaluate("window.places")]
+    assert {number for number, *_ in places} == set(range(last + 1))
+    assert [each for each in places if each[1:] != (each[0] == 0, each[0] == last)] == []
 
 
 def test_an_act_by_keys_begins_a_branch_that_stands_beside_the_other(shown):

@@ -64,11 +64,11 @@ class Toolbar:
             self.slider.max = max(head.steps_known, head.step)  # in a message before: a value beyond it is sent back
             self.slider.value = head.step
             self.gear.value, self.only.value = head.gear, only
-            self.place.value = headline.place_html(frame)
             self.badge.value = headline.badge_html(frame)
             for name, off in (("reset", head.step == 0), ("back", head.step == 0), ("step", not frame.next),
                               ("run", not frame.next), ("play", not frame.next)):  # fmt: skip
                 self.buttons[name].disabled = off
+            self.place.value = headline.place_html(frame)  # after what may be pressed there: each travels by itself
             both = " both" if self.beside_name != ALONE else ""
             for name in ("step", "run"):
                 self.buttons[name].description = name.capitalize() + both
