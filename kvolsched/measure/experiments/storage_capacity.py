@@ -6,7 +6,6 @@ what a scheduler gains that knows how much room is left on each node: volumes th
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable
 from typing import Never
@@ -19,10 +18,10 @@ from kvolsched.api.words import counted
 
 from ...api import make
 from ...api.text.manifest import from_plain
+from ...api.volumes import selected_node
 from ...cluster import Cluster
 
 DRIVER, CLASS = "hostpath.csi.k8s.io", "csi-hostpath-fast"
-FAILED = re.compile(r"cannot provision (?:on node (\S+) )?")
 SECONDS_BETWEEN_PODS = 0.1  # ten pods a second, as the experiment's load generator makes them
 TIMEOUT = 2700.0  # seconds that the experiment waits for its pods: 45 minutes
 
@@ -138,8 +137,9 @@ def capacity(
         pass
     start = cluster.now
     times = _play(cluster, volumes, timeout, progress=progress)
-    found = (FAILED.search(turn.words) for turn in cluster.world.turns if turn.component == DRIVER)
-    failures = Counter(match[1] or "" for match in found if match)  # by the node that was selected
+    changes = cluster.world.log.changes_between("PersistentVolumeClaim", 0, cluster.world.log.end)
+    failures = Counter(selected_node(old) for _, (_, old, new) in changes if old and new and selected_node(old)
+                       and not selected_node(new))  # a provisioner without room takes the node back
     placed = Counter(cluster[f"pod/{name}"].spec.node_name for name in times)
     rows = tuple(NodeCount(name, placed[name], failures[name]) for name in _names("node", nodes))
     last = max(times.values()) - start if len(times) == volumes else None

@@ -18,6 +18,7 @@ from ...core.core import ClusterCore
 from ...core.results import as_sentence
 from ...scheduler import requests
 from ...scheduler.loop.scheduling_cycle import PASS
+from ...scheduler.loop.scheduling_queue import pod_key_of_entry
 from ...world.history import Turn
 from ...world.log import Key
 
@@ -132,8 +133,8 @@ def turn_name(turn: Turn, names: Sequence[str]) -> str:
 
 def _plan(turn: Turn) -> str:
     """Return what a turn would do, without what a scheduling pass would decide."""
-    words = (turn.words or turn.cause).partition(". ")[0]
-    return as_sentence(words.partition(": ")[0] if turn.actor == PASS else words)
+    judged = f"Scheduler judges {pod_key_of_entry(turn.cause).name}"
+    return as_sentence(judged if turn.actor == PASS else turn.words or turn.cause)
 
 
 def pod_words(cluster: ClusterCore, pod: Pod) -> str:
