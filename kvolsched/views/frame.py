@@ -59,6 +59,7 @@ class NextActor:
     default: bool = False  # Whether a plain step chooses it
     changes_nothing: bool = False  # Whether its turn would change nothing, if that is told
     about: str = ""  # What it would look at: "my-pod", "my-pod in 5 s"
+    wait: str = ""  # When, if later: "in 5 s: "
 
 
 @frozen

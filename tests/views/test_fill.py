@@ -1,7 +1,5 @@
 """A frame filled from a real cluster: every table, at every step of the zonal example, under both revisions."""
 
-from itertools import pairwise
-
 import attrs
 import pytest
 
@@ -131,15 +129,23 @@ def test_head_says_where_and_who(run):
     assert [one.head.time for one in frames] == sorted(one.head.time for one in frames)
 
 
-def test_chips_lead_with_the_default(run):
-    """Only the first chip is the default; what it says is what a plain step then does; at the end there is none."""
-    _, _, frames = run
-    for now, then in pairwise(frames):
+@pytest.mark.parametrize("rules", RULES)
+def test_chips_lead_with_the_default(rules):
+    """Only the first chip is the default; it says what a plain step then does, and when; at the end there is none."""
+    c = kvolsched.scenario("zonal-example", revision=rules)
+    now, waits = frame_of(c, tell=True), []
+    while c.step():
+        then = frame_of(c, tell=True)
+        late = then.head.time - now.head.time
+        first = now.next[0]
         assert [chip.default for chip in now.next] == [True] + [False] * (len(now.next) - 1)
-        assert now.next[0].label == then.head.actor
-        said = now.next[0].words.partition(" s: ")[2] if now.next[0].words.startswith("in ") else now.next[0].words
-        assert then.head.sentence.startswith(said)
-    assert frames[-1].next == ()
+        assert (first.label, first.wait) == (then.head.actor, f"in {late:g} s: " * (late > 0))
+        assert first.words
+        assert then.head.sentence.startswith(first.words)
+        waits.append(first.wait)
+        now = then
+    assert now.next == ()
+    assert {bool(wait) for wait in waits} == {False, True}
 
 
 def test_nodes_carry_use_and_verdict(run):

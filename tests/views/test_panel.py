@@ -132,18 +132,18 @@ def test_many_who_may_act_are_behind_a_button():
 
 
 @pytest.mark.parametrize(
-    ("label", "words", "shown"),
+    ("label", "wait", "words", "shown"),
     [
-        ("scheduler · pass", "Scheduler judges web-0: 1 of 3 nodes fit. It assumes the pod there.",
+        ("scheduler · pass", "", "Scheduler judges web-0: 1 of 3 nodes fit. It assumes the pod there.",
          "judges web-0: 1 of 3 nodes fit"),
-        ("pd.csi provisioner", "in 0.3 s: pd.csi creates pv/disk for data.", "in 0.3 s: creates pv/disk for data"),
-        ("kubelet", "Kubelet on node-a runs pod/web-0.", "on node-a runs pod/web-0"),
-        ("user", "in zone a: delete pod/web-0", "in zone a: delete pod/web-0"),
+        ("pd.csi provisioner", "in 0.3 s: ", "pd.csi creates pv/disk for data.", "in 0.3 s: creates pv/disk for data"),
+        ("kubelet", "", "Kubelet on node-a runs pod/web-0.", "on node-a runs pod/web-0"),
+        ("user", "", "in zone a: delete pod/web-0", "in zone a: delete pod/web-0"),
     ],
 )
-def test_a_chip_does_not_repeat_its_actor(label, words, shown):
+def test_a_chip_does_not_repeat_its_actor(label, wait, words, shown):
     """One sentence, its subject left out where the label names it, the waiting time kept."""
-    assert shown == headline.chip_words(f.NextActor("x", label, "x", words))
+    assert shown == headline.chip_words(f.NextActor("x", label, "x", words, wait=wait))
 
 
 def test_selecting_a_cell_marks_the_map_and_brings_the_words(lab):

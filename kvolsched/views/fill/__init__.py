@@ -108,11 +108,11 @@ def _next(context: FrameContext, gear: str, most: int | None, *, tell: bool) -> 
     known = fill_history.known_next(context.cluster)
     for place, trial in enumerate(context.world.preview(most, most)):
         wait, cause = trial.time - context.world.now, fill_history.name_of_cause(trial.cause)
-        words = as_sentence(trial.words or f"look at {trial.cause}")
         rows.append(
             f.NextActor(actor=f"{trial.actor}|{trial.cause}", label=label_of(trial.actor), component=trial.component,
-                        words=f"in {wait:g} s: {words}" if wait > 0 else words, default=place == 0,
-                        changes_nothing=trial.quiet, about=f"{cause} in {wait:g} s" if wait > 0 else cause)
+                        words=as_sentence(trial.words or f"look at {trial.cause}"), default=place == 0,
+                        changes_nothing=trial.quiet, about=f"{cause} in {wait:g} s" if wait > 0 else cause,
+                        wait=f"in {wait:g} s: " if wait > 0 else "")
         )
     if known is not None and (gear == "steps" or known.actor == fill_history.REPEATED):  # Step goes on as before
         again = next((row for row in rows if row.actor == known.actor), known)
@@ -120,6 +120,6 @@ def _next(context: FrameContext, gear: str, most: int | None, *, tell: bool) -> 
         rows = [evolve(again, default=True), *others]
     if not tell:
         secret = [row.actor != fill_history.REPEATED for row in rows]  # what a user did before is none
-        rows = [evolve(row, words="", changes_nothing=False) if hide else row
+        rows = [evolve(row, words="", wait="", changes_nothing=False) if hide else row
                 for row, hide in zip(rows, secret, strict=True)]  # fmt: skip
     return tuple(rows)

@@ -597,7 +597,7 @@ class Lab(RunWidget, DrawnPanel):
             shown.append(chip)
             with chip.hold_sync():
                 chip.description = f"{row.label}\u2002{headline.chip_words(row)}"
-                chip.tooltip = (row.words or row.about) + (" (nothing would change)" if row.changes_nothing else "")
+                chip.tooltip = (row.wait + row.words or row.about) + " (nothing would change)" * row.changes_nothing
                 (chip.add_class if row.default else chip.remove_class)("k-default")
                 (chip.add_class if row.changes_nothing else chip.remove_class)("k-idle")
         self._chip_pool = kept | {f"{place}": chip for place, chip in enumerate(free)}

@@ -62,7 +62,7 @@ def next_reading(frame: Frame) -> str:
     """Return as lines who may act next, the default first, and about what, or what that would do if it is told."""
     if not frame.next:
         return f"next  {IDLE}"
-    lines = [f"{row.label}: {row.words}{' (nothing would change)' * row.changes_nothing}" if row.words
+    lines = [f"{row.label}: {row.wait}{row.words}{' (nothing would change)' * row.changes_nothing}" if row.words
              else f"{row.label} · {row.about}" for row in frame.next]  # fmt: skip
     return "\n".join(f"{'next' if i == 1 else '':4}  {i}  {line}" for i, line in enumerate(lines, 1))
 
@@ -71,13 +71,12 @@ def chip_words(row: NextActor) -> str:
     """Return about what an actor acts, for its chip; if it is told, what it does, without the subject of the label."""
     if not row.words:
         return f"· {row.about}"
-    when, found, words = row.words.rpartition(" s: ") if row.words.startswith("in ") else ("", "", row.words)
-    words = words.partition(". ")[0].removesuffix(".")
+    words = row.words.partition(". ")[0].removesuffix(".")
     for subject in (row.label, row.label.partition(" · ")[0], row.label.rpartition(" ")[0]):
         if subject and words.lower().startswith(subject.lower() + " "):
             words = words[len(subject) + 1 :]
             break
-    return when + found + words
+    return row.wait + words
 
 
 def chips_that_fit(rows: tuple[NextActor, ...], width: float, label: str) -> int:
