@@ -38,6 +38,23 @@ def test_bars_are_of_the_points_that_differ():
     ] == [(bar.node, {name: points for name, points, _ in bar.parts}, bar.total, bar.remark) for bar in page.bars]
 
 
+@pytest.mark.parametrize(("nodes", "keys"), [
+    (1, "2 candidates, keys 1 to 2"), (2, "3 candidates, keys 1 to 3"), (12, "12 candidates, keys 1 to 9")])
+def test_the_note_says_which_keys_answer(nodes, keys):
+    """A node each, and that none fits; many nodes stand in groups; keys end at 9."""
+    named = [make.node(f"n{n:02}", cpu=f"{4 + n}", labels={"n": str(n)}) for n in range(nodes)]
+    asked = predict(Cluster.from_manifests([*named, make.pod("app", cpu="2")]), pod="app")
+
+    assert keys == rows_of(asked).note
+
+
+def test_the_only_candidate_has_key_1():
+    """Where one actor alone may go on, its key is the first."""
+    c = Cluster.from_manifests([make.node("n1"), make.pod("app")])
+
+    assert "1 candidate, key 1" == rows_of(predict(c, ask="order")).note
+
+
 def test_buttons_answer_and_let_it_happen(cluster):
     """A click answers: the wrong one is marked and told; the last button steps the cluster and shows the picture."""
     asked = cluster.predict("Which node?", pod="my-pod")

@@ -6,6 +6,7 @@ several nodes fit, bars show the scores that differ.
 
 from attrs import frozen
 
+from kvolsched.api.words import counted
 from kvolsched.questions.predict import NONE, AskedQuestion, PossibleAnswer
 from kvolsched.rules.named import plugin_card
 from kvolsched.views.drawing.html import Html, block, joined, page, row, table, tag, tile, words
@@ -78,7 +79,8 @@ def rows_of(asked: AskedQuestion) -> PredictPage:
     then = RUN if asked.revealed else SEE if right else AGAIN if last else ASK
     sentence = outcome.sentence if outcome is not None else then
     bars, constant = _bars(asked)
-    keys = f"{len(cards)} candidates, keys 1 to {min(9, len(cards))}" if cards else ""
+    which = "key 1" if len(cards) == 1 else f"keys 1 to {min(9, len(cards))}"
+    keys = f"{counted(len(cards), 'candidate')}, {which}" if cards else ""
     note = outcome.note if outcome is not None else keys
     return PredictPage(asked.title, asked.about, note, cards, tag, right, sentence, bars, constant, asked.revealed)
 
