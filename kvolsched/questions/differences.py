@@ -6,6 +6,7 @@ they are left out there with what only controllers need.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import zip_longest
 from textwrap import wrap
@@ -18,7 +19,7 @@ from ..api.words import first_of, hanging_indent
 from ..core.core import USER, ClusterCore
 from ..rules.unread_fields import unread_by_pods, unread_fields, unread_words
 from ..scheduler.framework.extension_points import DomainCounter
-from ..scheduler.loop.scheduling_cycle import PASS
+from ..scheduler.loop.scheduling_cycle import PassNote
 from ..world.apiserver import ref
 from ..world.component import WORLD
 from ..world.history import Turn
@@ -29,6 +30,7 @@ from .explain import (
     PassRow,
     changed_fields,
     changes_of,
+    judging_turns,
     passes_by_pod,
     read_last_pass,
     rejected_nodes,
@@ -94,36 +96,29 @@ def _turns(cluster: ClusterCore) -> Iterator[Turn]:
 def _first_verdict(cluster: ClusterCore, other: ClusterCore, called: tuple[str, str]) -> tuple[str, str] | None:
     """Return in words the first pass that both made and that found something else, and what to call for it."""
     clusters = (cluster, other)
-    rows, turns = [passes_by_pod(each) for each in clusters], [_pass_turns(each) for each in clusters]
-    seen: dict[str, int] = {}
+    ours, others = map(_numbered, clusters)
     judged = 0
-    for turn in _turns(cluster):
-        if turn.actor != PASS or turn.cause not in turns[1] or turn.cause not in rows[0]:
-            continue
-        name, number = turn.cause, seen.get(turn.cause, 0)
-        seen[name] = number + 1
-        if any(number >= len(each.get(name, ())) or number >= len(places.get(name, ()))
-               for each, places in zip(rows, turns, strict=True)):
-            continue
-        mine, theirs = rows[0][name][number], rows[1][name][number]
-        alike = (mine.node, mine.feasible, mine.judged) == (theirs.node, theirs.feasible, theirs.judged)
-        if alike and (mine.feasible in (0, mine.judged) or judged >= MOST_JUDGED):
+    for name, number in (each for each in ours if each in others):
+        (first, mine), (second, theirs) = ours[name, number], others[name, number]
+        alike = (mine.node, mine.fit, mine.judged) == (theirs.node, theirs.fit, theirs.judged)
+        if alike and (mine.fit in (0, mine.judged) or judged >= MOST_JUDGED):
             continue
         judged += 1
-        again = (read_last_pass(each, Key("Pod", *name.split("/", 1)), places[name][number], rejections)
-                 for each, places in zip(clusters, turns, strict=True))  # fmt: skip
-        both = [_Judged(row.node, found or {}) for row, found in zip((mine, theirs), again, strict=True)]
+        again = (read_last_pass(each, Key("Pod", *name.split("/", 1)), turn, rejections)
+                 for each, turn in zip(clusters, (first, second), strict=True))  # fmt: skip
+        both = [_Judged(note.node, found or {}) for note, found in zip((mine, theirs), again, strict=True)]
         if found := _verdict_words(clusters, name, number, (both[0], both[1]), called):
             return found
     return None
 
 
-def _pass_turns(cluster: ClusterCore) -> Mapping[str, Sequence[Turn]]:
-    """Return by `namespace/name` the turns with a pass of a pod."""
-    found: dict[str, list[Turn]] = {}
-    for turn in _turns(cluster):
-        if turn.actor == PASS:
-            found.setdefault(turn.cause, []).append(turn)
+def _numbered(cluster: ClusterCore) -> Mapping[tuple[str, int], tuple[Turn, PassNote]]:
+    """Return the passes up to now in their order, by the pod's `namespace/name` and how many it had before."""
+    found: dict[tuple[str, int], tuple[Turn, PassNote]] = {}
+    before: Counter[str] = Counter()
+    for turn, note in judging_turns(cluster, _turns(cluster)):
+        found[turn.cause, before[turn.cause]] = turn, note
+        before[turn.cause] += 1
     return found
 
 

@@ -305,13 +305,18 @@ def passes(cluster: ClusterCore, pod: str) -> Passes:
 def passes_by_pod(cluster: ClusterCore) -> Mapping[str, Sequence[PassRow]]:
     """Return the scheduling passes up to now of every pod, by `namespace/name`."""
     found: dict[str, list[PassRow]] = {}
-    for turn in cluster.world.turns:
-        if turn.actor == PASS and turn.end <= cluster.world.place:
-            notes = (change.new for change in changes_of(cluster, turn) if isinstance(change.new, PassNote))
-            found.setdefault(turn.cause, []).extend(
-                PassRow(turn.step, turn.time, f"{note.fit} of {note.judged} nodes fit", note.node, turn.visits,
-                        note.fit, note.judged) for note in notes)  # fmt: skip
+    for turn, note in judging_turns(cluster, cluster.world.turns):
+        row = PassRow(turn.step, turn.time, f"{note.fit} of {note.judged} nodes fit", note.node, turn.visits,
+                      note.fit, note.judged)  # fmt: skip
+        found.setdefault(turn.cause, []).append(row)
     return found
+
+
+def judging_turns(cluster: ClusterCore, turns: Iterable[Turn]) -> Iterator[tuple[Turn, PassNote]]:
+    """Yield those turns up to now that judged a pod; a second one of the same pass, which assumes it, does not."""
+    for turn in turns:
+        if turn.actor == PASS and turn.end <= cluster.world.place:
+            yield from ((turn, each.new) for each in changes_of(cluster, turn) if isinstance(each.new, PassNote))
 
 
 def _why_never_judged(cluster: ClusterCore, pod: Key) -> str:
@@ -345,10 +350,8 @@ class Pass:
 def last_pass(cluster: ClusterCore, pod: Key | None = None) -> Turn | None:
     """Return the turn of the last scheduling pass up to now, of this pod or of any pod."""
     name = f"{pod.namespace}/{pod.name}" if pod is not None else None
-    for turn in reversed(cluster.world.turns):
-        if turn.end <= cluster.world.place and turn.actor == PASS and not turn.quiet and name in (None, turn.cause):
-            return turn
-    return None
+    turns = (turn for turn in reversed(cluster.world.turns) if name in (None, turn.cause))
+    return next((turn for turn, _ in judging_turns(cluster, turns)), None)
 
 
 def judge_last_pass(cluster: ClusterCore, pod: Key, *, now: bool = False) -> Pass | None:

@@ -37,6 +37,24 @@ def test_passes_in_which_as_many_nodes_fit_are_judged_again_up_to_a_limit(monkey
     assert 2 * 3 == len(read)
 
 
+@pytest.mark.parametrize("fine", [False, True])
+def test_runs_part_in_the_pass_that_found_something_else(fine):
+    """A pass is compared with the pass of the same number, also where each is two turns; what only one has is not compared."""
+    plain = Cluster.from_manifests([make.node("n1"), make.node("n2"), make.pod("app")], components={"kube-scheduler": {"fine": fine}})
+    other = plain.with_plugin(lambda _pod, node, _seen: "late" not in node.metadata.labels or "it is late", name="late")
+    for each in (plain, other):
+        each.refuse("kube-scheduler")
+        each.run(steps=2)
+        each.label("n1", "late=yes")
+        each.run()
+    said = "pass 2 of pod/app: under upstream n1 fits, under upstream + late late rejects it: it is late."
+
+    assert (said, 'fits("app")') == differences.parting(plain, other)
+    other.goto(4)
+    assert (2, 1) == (len(plain.passes("app")), len(other.passes("app")))
+    assert "pass" not in differences.parting(plain, other)[0]
+
+
 def test_a_list_of_plain_values_is_one_field_and_one_with_mappings_is_not():
     """Values of a list stand together, none as []; where mappings are among them each item is a field of its own."""
     spec = {"none": [], "plain": ["a", 1], "mixed": [1, {"a": 2}], "named": [{"name": "x", "port": 80}]}

@@ -32,6 +32,16 @@ def test_every_figure_has_a_picture_and_words(cluster, name):
     assert cluster.digest() == before
 
 
+def test_a_verdict_of_a_node_that_came_later_says_which_nodes_were_judged():
+    """A node that the last pass had not seen has no verdict: the error says so, and names those that have one."""
+    c = Cluster.from_manifests([make.node("n1", cpu="1"), make.node("n2", cpu="1"), make.pod("app", cpu="1")])
+    c.run()
+    c.apply(make.node("late", cpu="1"))
+
+    with pytest.raises(kvolsched.UnknownName, match=r"^no node/late in the last pass of pod/app; there are: n1, n2$"):
+        c.verdicts("app", node="late", plugin="NodeResourcesFit")
+
+
 class Watched:
     """A frame that notes which of its fields are read. Mutable."""
 
@@ -108,6 +118,17 @@ def test_driver_steps_back_and_lets_others_act():
     assert driver.frame().head.step == 0
     driver.goto(end)
     assert driver.frame().next == ()
+
+
+def test_the_verdicts_of_a_pass_of_two_turns_are_those_of_the_first():
+    """What somebody changes between choosing and assuming, the pass has not seen: its verdicts are without it."""
+    c = Cluster.from_manifests([make.node("n1"), make.node("n2"), make.pod("app")], components={"kube-scheduler": {"fine": True}})
+    c = c.with_plugin(lambda _pod, node, _seen: "late" not in node.metadata.labels or "it is late", name="late")
+    c.step("scheduler", turns=True)
+    c.label("n1", "late=yes")
+    c.step("scheduler", turns=True)
+
+    assert "pass 1 of pod/app: 2 of 2 nodes fit" == repr(c.verdicts("app")).partition("\n")[0]
 
 
 def test_fine_gear_shows_turns():
