@@ -149,7 +149,7 @@ def _with_variables(line: str, names: Mapping[str, Any]) -> str:
     """Return a line with `$name` replaced outside single quotes, for variables that are texts or numbers."""
 
     def replaced(found: re.Match[str]) -> str:
-        value = names.get(found["name"]) if found["name"] else None
+        value = names.get(found["name"])  # what is quoted names none
         return str(value) if isinstance(value, str | int) else found[0]
 
     return _QUOTED_OR_VARIABLE.sub(replaced, line)

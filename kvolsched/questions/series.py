@@ -8,7 +8,7 @@ are asked step by step.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol, cast
 
@@ -245,19 +245,19 @@ class FreeRoom:
 
     def _published(self) -> Mapping[Any, int]:
         """Return the bytes that are published of each pool; one that is published for several classes counts once."""
-        found: dict[Any, int] = {}
+        found = defaultdict[Any, int](int)
         objects = self.contents.objects
         for key, obj in objects.items():
             if isinstance(obj, CSIStorageCapacity) and obj.capacity is not None:
                 of_class = objects.get(Key("StorageClass", "", obj.storage_class_name))
                 driver = of_class.provisioner if of_class is not None else obj.storage_class_name
                 pool = (driver, obj.node_topology)
-                found[pool] = max(found.get(pool, 0), quantity.value(obj.capacity))
+                found[pool] = max(found[pool], quantity.value(obj.capacity))
             elif isinstance(obj, CSIDriver):
                 for entry in obj.status.storage:
                     for each in entry.pools:
                         size = 0 if each.capacity is None else quantity.value(each.capacity)
-                        found[key.name, each.name] = max(found.get((key.name, each.name), 0), size)
+                        found[key.name, each.name] = max(found[key.name, each.name], size)
         return found
 
 

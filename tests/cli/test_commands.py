@@ -86,6 +86,8 @@ def test_one_table_says_what_exit_codes_mean():
     ("decode 'the moon is full'", 1),
     ("decode ''", 2),
     ("differ design upstraem", 2),
+    ("differ design upstream --of 'answers, nodes,' --about volumes,spread --examples 1", 0),
+    ("differ design upstream --of 'answers, moon' --examples 1", 2),
     ("bench zonall", 2),
     ("explore dead-zone --lag none", 1),
     ("explore disk-stolen --lag none", 0),
@@ -158,6 +160,13 @@ def test_ctrl_c_ends_every_command_with_130(name, monkeypatch):
 def test_a_wrong_name_suggests_the_near_one(words, near):
     """Commands, options, rules, scenarios, parameters and kinds: the likest name is offered."""
     assert near in call(*shlex.split(words))[1]
+
+
+def test_free_text_needs_no_quotes():
+    """Words of one argument and words of several find the same incidents, and not all there are."""
+    found = call("incidents", "waiting for first consumer")
+    assert found == call("incidents", "waiting", "for", "first", "consumer")
+    assert found != call("incidents")
 
 
 def test_rules_may_have_settings():

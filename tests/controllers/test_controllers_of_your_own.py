@@ -220,6 +220,14 @@ def test_a_note_is_part_of_the_digest():
     assert 6 == len(digests)
 
 
+def test_a_remembered_set_is_told_in_order():
+    """The story of a pod has the items of a set in the order of the alphabet, whatever order they came in."""
+    c = with_function(lambda seen, ref: seen.note(ref, {"c", "a", "b"}) and None, pod("a"))
+    c.step("queue")
+
+    assert "queue notes pod/a: none → ['a', 'b', 'c']" in repr(c.story("pod/a"))
+
+
 def test_an_error_is_the_failure_of_the_controller():
     """An exception of the function is told with its line, as a turn and an Event, and the cause is retried later."""
     def broken(seen, ref):

@@ -188,6 +188,31 @@ def test_the_first_answer_puts_the_output_into_its_place(shown):
     assert shown["open"][0].data["text/plain"] == "open 5\n"
 
 
+class Page:
+    """A page as a shell publishes to it: what is published anew under a place's name stands in that place."""
+
+    def __init__(self):
+        self.places = {}
+
+    def publish(self, data, _metadata, *, transient, update=False):
+        """Show something, in its place if it has one."""
+        place = transient["display_id"]
+        assert update == (place in self.places)
+        self.places[place] = data
+
+
+def test_what_was_held_takes_the_place_of_its_lock():
+    """An answer adds nothing to the page: the lock, and each empty place below it, becomes what was held there."""
+    shell, asked = InteractiveShell(), kvolsched.ask("Which, at its place?", "a", "b")
+    shell.display_pub = page = Page()
+    held_back.hold_back(shell, asked.prediction, 'print("first")\n"second"')
+    shell.history_manager.end_session()
+    assert [True, False] == [MIME in data for data in page.places.values()]
+    asked.answer("a")
+
+    assert ["first\n", "'second'"] == [data["text/plain"] for data in page.places.values()]
+
+
 def test_a_book_has_a_closed_fold_in_the_place_of_a_seal(made):
     """A page without a kernel shows the outputs when its reader opens the fold."""
     plain = json.loads(json.dumps(made))

@@ -415,6 +415,16 @@ def test_suggested_values_are_real_or_said_to_be_made_up():
     assert "add a toleration" in [row.title for row in tainted.may("app")]
 
 
+@pytest.mark.parametrize(("labels", "selected"), [
+    ({"tier": "db", "app": "web"}, {"app": "web"}), ({}, {"app": "app"}),
+])
+def test_a_suggested_spread_constraint_selects_pods_of_its_sort(labels, selected):
+    """It has the first label of the pod; for one without labels the label that its name would have, and never all pods."""
+    patch, = (json.loads(row.patch) for row in gated(labels=labels).may("app") if row.title == "add a spread constraint")
+
+    assert [selected] == [each["labelSelector"]["matchLabels"] for each in patch["spec"]["topologySpreadConstraints"]]
+
+
 def test_a_feature_that_is_off_refuses_what_it_suggests():
     """The judge is the API server as it is: with the feature gate off no directive may change, and nothing says so by hand."""
     off = revision_named("upstream").with_gates({"kube-apiserver": {"PodSchedulingReadiness": False}})

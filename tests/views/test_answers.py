@@ -102,6 +102,14 @@ def test_words_of_somebody_else_stay_words():
     assert "{y} {" in told(drawn[0])
 
 
+def test_a_turn_without_words_is_told_by_its_actor():
+    """Where nothing says what a turn did, the line has who acted, on the page and in the text."""
+    story = Story("pod/a", (StoryRow(3, 1.0, "queue", "", ("spec.x: 1 → 2",)), StoryRow(4, 1.5, "queue", "it lets a go", ())))
+
+    assert "31 squeuespec.x: 1 → 241.5 sIt lets a go." in told(turns.draw_story(story, 600))
+    assert ["queue", "It lets a go."] == re.findall(r"t=[\d.]+ s +(.*)", repr(story))
+
+
 @pytest.mark.parametrize("value", ["x" * 300, "word " * 60, "node(s) " + "x" * 120 + " " + "y" * 90])
 def test_a_diff_shows_its_values_whole(value):
     """Two long values that differ at their ends do not look alike: nothing of them is cut."""

@@ -10,6 +10,7 @@ import kvolsched
 from kvolsched import make
 from kvolsched.measure.conform import judge_case, read
 from kvolsched.rules.named import upstream
+from kvolsched.scheduler.framework.judgement import Judgement
 from kvolsched.scheduler.framework.verdict import Ok
 from kvolsched.views.fill import frame_of
 from kvolsched.views.fill.ledgers import NO_LABEL, capacity_at, capacity_ledgers, skew_at, skew_ledgers
@@ -161,6 +162,18 @@ def test_a_preference_rejects_nothing():
 
     assert ("ScheduleAnyway", [("z1", 2, 3, True), ("z2", 0, 1, True)]) == (soft.when, told(soft))
     assert [((2, "an empty selector counts no pod"),), ()] == [row.not_counted for row in empty.rows]
+
+
+def test_no_evidence_is_made_where_the_reason_tells_all(monkeypatch):
+    """Of thousands of nodes evidence takes seconds: it is made for taints alone, which the reason does not name."""
+    asked = []
+    monkeypatch.setattr(Judgement, "cell", lambda self, node, plugin, cell=Judgement.cell: asked.append(plugin) or cell(self, node, plugin))
+    full, tainted = ledgers(zones([1, 0, 0], spread()).replace("image: web}", "image: web, resources: {requests: {cpu: 9}}}")
+                            + node("z4", spec="taints: [{key: closed, effect: NoSchedule}]"))[0].rows[-2:]
+
+    assert ["Insufficient cpu"] == [stop.reason for stop in full.landing.stops]
+    assert ["taint closed:NoSchedule"] == [stop.reason for stop in tainted.landing.stops]
+    assert {"TaintToleration"} == set(asked)
 
 
 def test_a_pod_without_constraints_has_no_ledger():

@@ -313,6 +313,18 @@ def test_up_to_24_domains_have_a_row_each(count, rows):
     assert rows == len(skew_rows.groups(ledger, ledger.rows))
 
 
+@pytest.mark.parametrize(("count", "headings"), [
+    (6, ["domain", "nodes", "● matching pods, counted", "app=web", "ActualSkew", "now (S3)", "sum if placed here"]),
+    (7, ["domain", "nodes", "● matching pods, counted", "app=web", "sum if placed here"]),
+])  # fmt: skip
+def test_only_columns_that_are_there_have_headings(count, headings):
+    """Thin rows have no ActualSkew, nor a heading of it."""
+    c = Cluster.from_manifests([*zones(count), *running((1,)), waiting()])
+    words = re.findall(r"<text[^>]*>([^<]*)<", c.skew("web-6").draw(1200, ""))
+
+    assert headings == words[words.index("domain"):words.index("sum if placed here") + 1]
+
+
 def test_many_pods_are_bars_that_end_where_they_should():
     """A bar ends at its count on the same scale as minimum and limit: the pod that is allowed ends at the limit."""
     c = Cluster.from_manifests([*zones(3), *running((41, 40, 39)), waiting(spread(ZONE, 2, **WEB))])

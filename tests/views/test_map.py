@@ -357,6 +357,18 @@ def test_a_card_has_a_cell_in_each_row_however_narrow_it_is():
     assert [1, 1, 2] == [map_groups._in_a_row(width) for width in (10, 12 + map_groups.CELL, 12 + 2 * map_groups.CELL)]
 
 
+def test_the_saved_sentence_says_who_acts():
+    """Beside the number of the step stands its actor, cut to less than a third of the width, then what it did."""
+    rows = f.Frame()
+    shown = [headline.draw_svg(evolve(rows, head=evolve(rows.head, step=4, actor=actor, sentence="It acts.")), 300)[0]
+             for actor in ("kubelet", "a controller " * 9, "")]
+    words, cut, alone = ([(each.text, float(each.get("x"))) for each in parsed(f"<g>{marks}</g>").iter("text")] for marks in shown)
+
+    assert ["4", "kubelet", "It acts."] == [word for word, _ in words]
+    assert ["4", "It acts."] == [word for word, _ in alone]
+    assert words[1][1] == cut[1][1] == alone[1][1] < words[2][1] < cut[2][1] < alone[1][1] + 300 * 0.3 + 11
+
+
 def test_the_lines_of_the_sentence_stand_below_each_other():
     """The sentence is wrapped to lines 19 px apart, the first beside its step, and the picture is as high as they are."""
     rows = f.Frame()

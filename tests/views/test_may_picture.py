@@ -9,7 +9,7 @@ from kvolsched import Cluster
 from kvolsched.api.kinds.node import ZONE_LABEL
 from kvolsched.views.pages.may import by_zone, draw, effect, headline, note, witness
 
-from .pages import parsed, texts
+from .pages import parsed, texts, told
 
 HOST = "kubernetes.io/hostname"
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
@@ -122,6 +122,8 @@ def test_what_may_change_has_a_row_each_that_opens():
     page = gated().may("nightly").figure().draw(720, "")
     assert "What may I change on nightly? " in page
     assert len(gated().may("nightly")) == page.count("<details")
+    assert "Now 4 of 6 nodes match. Of the spec of a gated pod only these " in told(page)
+    assert " immutable. Tried on its own spec, each alone.1✓ allowed" in told(page)
     assert "not today&#39;s" in gated(revision="design").may("nightly").figure().draw(828, "")
 
 

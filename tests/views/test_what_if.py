@@ -1,6 +1,7 @@
 """The what-if panel, without a browser: controls are set, messages are sent, tables and pictures are compared."""
 
 import asyncio
+import re
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -154,8 +155,10 @@ def test_a_long_run_shows_how_far_it_is(opened, monkeypatch):
     monkeypatch.setattr(panel, "_PATIENCE", -1.0)
     opened.set(maxSkew=6)
 
-    assert any("<progress" in each and "of 6 pods run" in each for each in told)
     assert "All 6 pods run." in told[-1]
+    told = [re.fullmatch(r'<p class="k-say"><progress max="6" value="(\d)"></progress>step \d+, t = [\d.]+ s, (\d) of 6 pods run</p>', each)
+            for each in told[:-1]]
+    assert [found[1] for found in told] == [found[2] for found in told]
 
 
 def test_a_refused_value_is_told_and_not_run(cluster):

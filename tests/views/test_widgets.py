@@ -140,6 +140,7 @@ def test_where_there_is_nothing_to_show_a_part_says_so(c):
     c.goto(0)
     assert "no pod" in words(part).lower()
     assert "no pod" in part.reading().lower()
+    assert part.reading() == part._repr_mimebundle_()["text/plain"]  # of a page without a kernel
     c.goto(-1)
     assert "no pod" not in words(part).lower()
     with pytest.raises(KeyError):

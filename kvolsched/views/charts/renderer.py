@@ -152,7 +152,7 @@ def svg_of(spec: dict[str, Any]) -> str | None:
         return None
     text = json.dumps(spec, ensure_ascii=False)
     if _ESCAPED.search(text) or printable(text) != text:
-        text = json.dumps(_printed(spec), ensure_ascii=False)
+        text = json.dumps(_printed(spec))
     return str(converter.vegalite_to_svg(text, vl_version=_VERSION))
 
 

@@ -74,7 +74,7 @@ def headline(answers: PatchAnswers) -> str:
 def _summary(answers: PatchAnswers) -> str:
     matching = f"Now {len(answers.before)} of {counted(answers.size, 'node')} match."
     if answers.suggested:
-        return f"{matching} {answers.may_change.rstrip(':')}."
+        return f"{matching} {answers.may_change.removesuffix(':')}."
     rule = "A gated pod may narrow where it goes, never widen." if answers.gates else (
         "A pod without a gate cannot change where it goes.")  # fmt: skip
     return f"{rule} {matching}{' Each patch is tried alone, on a fork.' if len(answers) else ''}"

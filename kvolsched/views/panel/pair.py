@@ -209,7 +209,7 @@ def _end(frame: Frame) -> str:
     if len(frame.pods) != 1:
         placed = sum(bool(pod.node) for pod in frame.pods)
         return f"{placed} of {len(frame.pods)} pods have a node" + (idle if placed < len(frame.pods) else "")
-    pod = frame.pods[0]
+    [pod] = frame.pods
     return f"{pod.name} {pod.state} on {pod.node}" if pod.node else f"{pod.name} {pod.state}{idle}"
 
 

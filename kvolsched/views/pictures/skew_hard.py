@@ -111,7 +111,7 @@ def _rows(
 ) -> float:  # fmt: skip
     broad = sheet.width >= p.BROAD
     if broad:
-        y = _headings(sheet, ledger, c, y, thin=thin)
+        y = _headings(sheet, ledger, c, y)
     else:
         sheet.word(0, y + 6, f"● matching pods, counted: {ledger.selector}", "soft", size=10.5, bold=True,
                    room=sheet.width)
@@ -150,15 +150,14 @@ def _rows(
     return last + 6
 
 
-def _headings(sheet: Sheet, ledger: f.SkewLedger, c: _Columns, y: float, *, thin: bool) -> float:
+def _headings(sheet: Sheet, ledger: f.SkewLedger, c: _Columns, y: float) -> float:
     p.heading(sheet, 0, y + 6, c.marks - 8, "domain", "nodes")
     first = "● matching pods, counted"
     first = first if t.width(first, 10.5, bold=True) <= c.room + 8 else "● counted pods"
     p.heading(sheet, c.marks, y + 6, c.room + 8, first, ledger.selector)
     if c.apart:
         p.heading(sheet, c.apart, y + 6, c.actual - c.apart - 8, "⊖ match, not counted", "and why")
-    if not thin:
-        p.heading(sheet, c.actual, y + 6, c.sum - c.actual - 4, "ActualSkew", "now (S3)")
+    p.heading(sheet, c.actual, y + 6, c.sum - c.actual - 4, "ActualSkew", "now (S3)")  # thin rows have no room for it
     p.heading(sheet, c.sum, y + 6, c.verdict - c.sum - 4, "sum if placed here", "counted + self − min.")
     question = f"may {skew_rows.who_lands(ledger)} land here?"
     p.heading(sheet, c.verdict, y + 6, c.width - c.verdict, question, "all filters")
