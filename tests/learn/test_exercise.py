@@ -9,7 +9,7 @@ import kvolsched
 from kvolsched.learn.exercise import RecordedCase
 from kvolsched.measure.conform import read
 from kvolsched.scheduler.framework.custom_plugin import custom_plugin
-from kvolsched.scheduler.framework.verdict import OK
+from kvolsched.scheduler.framework.verdict import OK, Reject
 
 CASES = [(name, mutant) for name, mutants in exercise_mutants.MUTANTS.items() for mutant in mutants]
 
@@ -97,6 +97,15 @@ def test_a_rule_may_answer_in_many_ways(given, yours):
     told = kvolsched.exercise("TaintToleration").cases[0]
 
     assert {yours} == {answer.yours for answer in told.ask(lambda *_: given)}
+
+
+def test_all_reasons_of_a_rule_are_shown():
+    """A rule that rejects for two reasons is shown with both, beside the recorded answer, in the text and on the page."""
+    first = kvolsched.exercise("TaintToleration").check(lambda *_: Reject(("too blue", "too small"))).first
+    assert first.answer.recorded == ()
+
+    assert f"your rule of {first.node}: too blue, too small" in first.figure().reading
+    assert "✕ too blue, too small" in first.figure().draw(828, "")
 
 
 @pytest.mark.parametrize(("rule", "words"), [

@@ -50,6 +50,17 @@ def test_a_fix_that_holds_for_a_time_says_for_how_long(seconds, how):
     assert (how == "gone") == tried.is_gone == (not tried.node) == ("default/p is gone, and nobody creates it again" in repr(tried))
 
 
+def test_all_taints_that_evict_are_named():
+    """A pod that tolerates two taints for a time is evicted by the first that ends; a taint of both names is named once."""
+    other = {"key": "upgrade", "value": "now", "effect": "NoExecute"}
+    pod = lone_pod(30)
+    pod["spec"]["tolerations"].append({"key": "upgrade", "operator": "Exists", "tolerationSeconds": 60})
+    tried = more_room(Cluster.from_manifests([node("n0", TAINT, other), pod]))
+
+    assert "default/p is evicted from n0 after 30 s: it does not tolerate maintenance:NoExecute, upgrade=now:NoExecute for longer" == (
+        tried.headline)
+
+
 def test_a_fix_that_holds_for_a_time_is_told_as_refuted():
     """A node more holds; more room on the tainted one does not, and says when it ends."""
     pod = lone_pod(60)

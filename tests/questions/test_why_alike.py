@@ -8,6 +8,7 @@ from api.big_dump import CAUSES, big_dump
 from click.testing import CliRunner
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from manifests import claim, node, pod
 from scheduler.strategies import clusters, pending
 
 from kvolsched import Cluster, scenario
@@ -58,6 +59,17 @@ def test_pods_that_are_alike_are_judged_once(judged):
     cluster.why()
     of_one_cause = [sum(name.startswith(f"waits-{cause.replace(' ', '-')}-") for name in judged) for cause in CAUSES]
     assert [EACH if cause == "far volume" else 1 for cause in CAUSES] == of_one_cause
+
+
+def test_what_kubectl_applied_last_makes_no_claim_another_one(judged):
+    """Claims that differ in the copy of their manifest that `kubectl apply` keeps are alike, those with another note are not."""
+    for key, count in (("kubectl.kubernetes.io/last-applied-configuration", 1), ("example.com/note", 3)):
+        claims = [{**claim(f"data-{number}", "9Gi", "none"), "metadata": {"name": f"data-{number}", "annotations": {key: f"data-{number}"}}}
+                  for number in range(3)]
+        Cluster.from_manifests([node("n1"), *claims, *(pod(f"web-{number}", f"data-{number}") for number in range(3))]).why()
+
+        assert count == len(judged)
+        judged.clear()
 
 
 def test_each_pod_has_its_own_answer():

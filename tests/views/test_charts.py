@@ -179,12 +179,13 @@ def test_a_width_of_ones_own_stays(scaled):
 
 
 def test_charts_of_ones_own_fill_their_cell(scaled):
-    """A reader's chart of numbers fills the cell, joined ones share it, titles beside each other are wrapped; no others."""
+    """A reader's chart of numbers fills the cell, joined and repeated ones share it, titles beside each other are wrapped; no others."""
     def wide(chart, width):
         return float(renderer._SIZE.search(renderer.sized(renderer.on_page(chart.to_dict()), width)[1])[1])
 
     mine = alt.Chart(alt.Data(values=scaled.skew("deploy/web").table)).mark_bar().encode(x="sum(counted):Q", y="domain:N")
-    for chart in (mine, scaled.skew("deploy/web", over="steps").chart | mine, mine & mine.encode(color="key:N"), mine + mine):
+    below = mine.facet(row="state:N"), mine.encode(x=alt.X(alt.repeat("row"), type="quantitative")).repeat(row=["counted", "nodes"])
+    for chart in (mine, scaled.skew("deploy/web", over="steps").chart | mine, mine & mine.encode(color="key:N"), mine + mine, *below):
         assert 0 <= 820 - wide(chart, 820) < 2 * renderer.NEAR
     assert 300 < wide(mine.properties(width=300), 820) < 400
     assert wide(mine.encode(x="domain:N", y="counted:Q"), 820) < 200

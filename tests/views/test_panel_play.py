@@ -33,6 +33,14 @@ def test_without_an_event_loop_the_caller_ticks(lab):
     assert "Play stopped: the end" in lab.acts.note.value
 
 
+def test_at_the_end_there_is_nothing_to_play(lab):
+    """A person who asks to play at the end sees no playing panel, and not that it waits for an answer."""
+    lab.do("goto", step=14)
+    lab.play()
+
+    assert (False, True) == (lab.playing, lab.buttons["play"].disabled)
+
+
 def test_on_an_event_loop_it_plays_by_itself(lab):
     """Between two steps the loop is free."""
     async def watch():

@@ -122,6 +122,17 @@ def test_what_is_printed_depends_on_no_timer(cluster):
     assert "not run yet" not in other.host.side
 
 
+def test_filling_strips_draws_no_map(opened, monkeypatch):
+    """What was run in the background changes the strips alone: the picture of the cluster is not drawn again for it."""
+    sides, drawn = [], []
+    opened.host.observe(lambda change: sides.append(change["new"]), "side")
+    monkeypatch.setattr(opened, "_picture", lambda: drawn.append("map"))
+    while opened._missing():
+        opened._fill()
+
+    assert (True, []) == (len(sides) > 0, drawn)
+
+
 def test_strips_are_filled_from_the_thumb_outwards(cluster):
     """The nearest values of all fields come first."""
     trials = cluster.whatif("skew", **{MAX_SKEW: [1, 2, 3, 4, 5, 6], REPLICAS: (3, 6)}).trials
