@@ -4,9 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from kvolsched import Cluster, incident, make
+from kvolsched import Cluster, incident, make, scenario
+from kvolsched.api.kinds.meta import evolve_parts
 from kvolsched.make import pod, required, spread
+from kvolsched.questions.fix import ObjectChange
 from kvolsched.questions.fix.harm import Harm, harm, lies
+from kvolsched.questions.fix.trials import AskedCluster
+from kvolsched.world.log import Key
 
 TERM = {"requiredDuringSchedulingIgnoredDuringExecution": [
     {"labelSelector": {"matchLabels": {"app": "db"}}, "topologyKey": "kubernetes.io/hostname"}]}  # fmt: skip
@@ -39,6 +43,20 @@ def test_lost_data_are_told_by_their_volume():
 
     assert ["default/data-db-0"] == [words.split(" of claim ")[1].split()[0] for words in found.data]
     assert "left behind on pvc-" in found.data[0]
+
+
+def test_a_change_that_costs_a_claim_its_volume_does_not_help():
+    """The headline names the claim, although the pod gets a node and nobody waits for it."""
+    c = scenario("zonal-example")
+    c.run()
+    c.apply(make.pod("large", cpu="99"))
+    c.run()
+    small, volume = c.objects("nodes")[0], c.objects("pv")[0]
+    large = evolve_parts(small, status={"allocatable": small.status.allocatable.merged({"cpu": "300"})})
+    asked = AskedCluster(c, Key("Pod", "default", "large"), c.why("large"))
+    found = asked.try_changes((ObjectChange(small, large), ObjectChange(volume, None)), "Delete the volume")
+
+    assert ("default/large gets a node, but claim default/my-pvc loses its volume", False) == (found.headline, found.helps)
 
 
 def test_replicas_that_are_made_anew_are_no_harm():

@@ -17,6 +17,7 @@ from kvolsched.scheduler.framework.verdict import Ok
 from kvolsched.scheduler.plugins.pod_topology_spread.skew import skews_on
 from kvolsched.views import frame as f
 from kvolsched.views import show
+from kvolsched.views.drawing import text
 from kvolsched.views.drawing.sheet import Sheet
 from kvolsched.views.fill import skew_words
 from kvolsched.views.fill.ledgers import capacity_at, skew_at, skew_ledgers
@@ -252,6 +253,16 @@ def test_the_sentence_says_what_beats_spreading():
     before = {zone: rest[zone] + (weight - 1) * each.score for zone, each in best.items()}
     assert ("zone-c", ours, theirs) == (max(totals, key=totals.get), totals["zone-c"], totals["zone-b"])
     assert before["zone-c"] <= before["zone-b"]
+
+
+def test_a_long_word_of_the_legend_ends_where_the_picture_does():
+    """An entry that is longer than a whole line is cut behind its mark, so that nothing stands beyond the picture."""
+    sheet, legend = Sheet(300), ledger_parts.Legend()
+    legend.add("a selector of many words " * 9, ledger_parts.box("ink"))
+    legend.draw(sheet, 0)
+    cut, = re.findall(r"<text[^>]*>([^<]+)", sheet.svg())
+
+    assert 250 < text.width(cut, 10.5) <= 300 - 25
 
 
 @pytest.mark.parametrize(("pitch", "marks", "words"), [(15, 3, ["+1"]), (14.9, 1, ["3", "+1"])])
