@@ -478,6 +478,8 @@ def fits(cluster: ClusterCore, pod: str) -> Fits:
 
 def rejected_nodes(judged: Judgement) -> dict[str, tuple[str, ...]]:
     """Return for each node that does not fit the plugin that rejects it first, then its reasons."""
-    outside = ", ".join(each.plugin for each in judged.restrictions), "outside the nodes it allows"
+    if (whole := judged.rejected_by) is not None:
+        return dict.fromkeys(judged.nodes, (whole.plugin, whole.message))
     firsts = ((node, judged.first_rejecting[node]) for node in judged.nodes if node not in judged.feasible)
-    return {node: (first, *judged.rejection(node)[0]) if first else outside for node, first in firsts}
+    return {node: (first, *judged.rejection(node)[0]) if first else (
+        ", ".join(judged.leaving_out(node)), "outside the nodes it allows") for node, first in firsts}

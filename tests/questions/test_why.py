@@ -5,7 +5,6 @@ import json
 import time
 from functools import cache
 from pathlib import Path
-from types import SimpleNamespace
 
 import attrs
 import numpy as np
@@ -654,14 +653,83 @@ def test_a_core_of_very_many_demands_has_none_too_many():
     assert [1, 2] == why_demands._reduce_greedily([1, 2, 0], [frozenset({0, 1}), frozenset({0, 2})])
 
 
+def pinning(plugin, *nodes, **more):
+    """Return a plugin that has PreFilter alone: it names nodes, and the others are left out."""
+    return type(plugin, (), {"name": plugin, "prefilter": lambda *_: PreFilterResult(plugin, nodes), **more})()
+
+
+def pinned_cluster(*plugins):
+    """Return n1, which is too small for the pod app, n2 and n3, with such plugins in the scheduler's profile."""
+    c = Cluster.from_manifests([make.node("n1", cpu="1"), make.node("n2"), make.node("n3"), make.pod("app", cpu="2")])
+    for plugin in plugins:
+        c = c.with_plugin(plugin)
+    return c
+
+
 def test_nodes_that_a_plugin_left_out_before_filtering_are_a_group():
-    """A node that every plugin would take, but that the pod's own words leave out, is rejected for that reason."""
-    pinned = SimpleNamespace(name="Pinned", prefilter=lambda _pod, _seen: PreFilterResult("Pinned", frozenset({"n1"})))
+    """A node that every plugin would take, but that a plugin left out before filtering, is rejected for that reason."""
     objects = [from_plain(each) for each in (make.node("n1", cpu="1"), make.node("n2"), make.pod("app", cpu="2"))]
-    judgement = judge(objects[-1], snapshot(objects[:-1]), upstream().profile.with_plugin(pinned))
+    judgement = judge(objects[-1], snapshot(objects[:-1]), upstream().profile.with_plugin(pinning("Pinned", "n1")))
 
     assert [("NodeResourcesFit", ("Insufficient cpu",), ("n1",)),
-            ("Pinned", ("outside the nodes that the pod names",), ("n2",))] == why_demands.group_nodes_by_first_rejection(judgement)
+            ("Pinned", ("not among the nodes that Pinned allows",), ("n2",))] == why_demands.group_nodes_by_first_rejection(judgement)
+
+
+@pytest.mark.parametrize("filters", [{}, {"rule": lambda *_: OK}], ids=["prefilter alone", "with a filter"])
+def test_a_plugin_that_leaves_nodes_out_before_filtering_is_a_demand(filters):
+    """`why`, `fix` and the matrix name the plugin on the nodes that it left out, in kube-scheduler's count and in words."""
+    c = pinned_cluster(pinning("Pinned", "n1", **filters))
+    answer = c.why("app")
+    cells = {group.nodes: [(cell.verdict, cell.clauses) for cell in group.cells] for group in answer.groups}
+    c.run()
+
+    assert answer.headline == "n2 and n3 are not among the nodes that Pinned allows; n1 lacks 1 cpu (1 of 1 left)"
+    assert "1 Insufficient cpu, 2 node(s) didn't satisfy plugin(s) [Pinned]." in answer.sentence
+    assert [("Pinned", "left out", 2), ("NodeResourcesFit", "request", 1)] == [
+        (demand.plugin, demand.sort, demand.nodes) for demand in answer.demands]
+    assert [(("n2", "n3"), "not among the nodes that Pinned allows"),
+            (("n1",), "requests.cpu 2 > allocatable 1 − requested 0 = 1")] == [(row.nodes, row.clause) for row in answer.rows]
+    assert cells == {("n1",): [("passes", ()), ("first", (1,))], ("n2", "n3"): [("first", (2,)), ("passes", ())]}
+    assert "Pinned + NodeResourcesFit: n2 and n3" in repr(c.why())
+    assert [("n1",), ("n1",)] == [fix.nodes for fix in c.fix("app").fixes]
+    table = repr(c.verdicts("app"))
+    assert table.startswith("pass 1 of pod/app: 0 of 3 nodes fit")
+    assert 2 == table.count("not asked: not among the nodes that Pinned allows")
+    assert repr(c.verdicts("app", "n2", "NodeResourcesFit")) == "· NodeResourcesFit on n2: not asked"
+    assert "· not asked" in c.lab().reading()
+
+
+def test_a_plugin_that_names_no_node_there_is():
+    """Every node is left out, one that is too small as well: it is filtered by nobody, and no fix is known."""
+    c = pinned_cluster(pinning("Pinned", "n9"))
+    answer = c.why("app")
+
+    assert answer.headline == "all 3 nodes are not among the nodes that Pinned allows"
+    assert answer.sentence.startswith("0/3 nodes are available: 3 node(s) didn't satisfy plugin(s) [Pinned].")
+    assert [("n1", "n2", "n3")] == [row.nodes for row in answer.rows]
+    assert {"Pinned"} == {group.first for group in answer.groups}
+    assert "no edit of the catalogue lifts any of these:\n  • the node is not among" in repr(c.fix("app"))
+
+
+def test_plugins_that_leave_no_node_reject_the_pod_before_filtering():
+    """Where PreFilter plugins leave no node, v1.36.2 rejects the pod as a whole, and names them in order."""
+    one, two = pinned_cluster(pinning("Pinned")), pinned_cluster(pinning("Pinned", "n2"), pinning("Other", "n3"))
+    alone, both = "node(s) didn't satisfy plugin Pinned", "node(s) didn't satisfy plugin(s) [Other Pinned] simultaneously"
+
+    assert [alone, both] == [c.why("app").headline for c in (one, two)]
+    assert f"0/3 nodes are available: {alone}. not found" == one.why("app").sentence
+    assert dict.fromkeys(("n1", "n2", "n3"), ("Other", both)) == two.fits("app").rejected
+    assert "0 of 3 nodes fit" in repr(one.fits("app"))
+
+
+def test_of_plugins_that_leave_nodes_out_each_answers_for_its_own():
+    """Two plugins leave out different nodes: each node is told by the one that left it out."""
+    c = pinned_cluster(pinning("Pinned", "n1", "n2"), pinning("Other", "n1", "n3"))
+
+    assert [(("n1",), "NodeResourcesFit"), (("n2",), "Other"), (("n3",), "Pinned")] == [
+        (row.nodes, row.plugin) for row in c.why("app").rows]
+    assert {"n1": "NodeResourcesFit", "n2": "Other", "n3": "Pinned"} == {
+        node: plugin for node, (plugin, *_) in c.fits("app").rejected.items()}
 
 
 def test_several_pieces_of_evidence_are_told_one_after_the_other(monkeypatch):

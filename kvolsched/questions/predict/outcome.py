@@ -173,7 +173,7 @@ def _rejected(node: str, passed: Pass) -> Verdict:
     judgement = passed.judgement
     first = judgement.first_rejecting[node]
     if first is None:
-        names = ", ".join(each.plugin for each in judgement.restrictions if node not in each.names)
+        names = ", ".join(judgement.leaving_out(node))
         return Verdict(right=False, words="outside the nodes that PreFilter allows", plugin=names, resolvable=False)
     cell = judgement.cell(node, first)
     others = (name for name in judgement.plugins if name != first)

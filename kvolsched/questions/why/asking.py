@@ -352,7 +352,7 @@ def _failure_rows(judgement: Judgement) -> Iterator[FailureRow]:
     """Yield a row for each group of nodes that fail alike; in a small group each node is compared, else one."""
     for plugin, reasons, nodes in group_nodes_by_first_rejection(judgement):
         if len(nodes) > MAX_COMPARED:
-            evidence = judgement.cell(nodes[0], plugin).evidence
+            evidence = judgement.cell(nodes[0], plugin).evidence if plugin in judgement.plugins else ()
             short = [each.resource for each in evidence if isinstance(each, RequestExceeds)]
             resource = min(short, key=lambda each: each == PODS, default="")
             example = node_with_most_left(judgement, resource, nodes) if resource else nodes[0]
@@ -372,7 +372,7 @@ def _failure_rows(judgement: Judgement) -> Iterator[FailureRow]:
 
 def _failure_clause(judgement: Judgement, plugin: str, node: str, reasons: Sequence[str]) -> str:
     """Return both sides of the comparison on which a plugin rejects a node, or its reasons without evidence."""
-    evidence = judgement.cell(node, plugin).evidence
+    evidence = judgement.cell(node, plugin).evidence if plugin in judgement.plugins else ()
     return "; ".join(str(each.of_any_node()) for each in evidence) or ", ".join(reasons)
 
 

@@ -22,13 +22,13 @@ from ...api.kinds.pod import Pod
 from ...rules.named import plugin_card
 from ...scheduler.columns.column import Mask, distinct_numbers
 from ...scheduler.framework.card import Clause
+from ...scheduler.framework.evidence import LeftOut
 from ...scheduler.framework.extension_points import ColumnContext, lift_rule
 from ...scheduler.framework.judgement import Judgement
 from ...scheduler.framework.verdict import PreFilterReject, PreFilterResult, Skip
 
 MAX_TRIED_SETS = 200_000  # beyond that the core is found greedily: still minimal, perhaps not the smallest
 
-OUTSIDE = "outside the nodes that the pod names"
 _QUOTED = re.compile(r'"[^"]*"')
 
 
@@ -74,11 +74,9 @@ def demands(judgement: Judgement) -> tuple[Demand, ...]:
     rows = np.flatnonzero(judgement.seen.nodes.live.array)
     columns = ColumnContext(judgement.seen)
     found: list[Demand] = []
+    outside = {each.plugin: ~mask_of(each.names, judgement) for each in judgement.restrictions}
     for index, enabled in enumerate(judgement.profile.filters):
-        rejects = judgement.codes[index] != 0
-        for restriction in judgement.restrictions:
-            if restriction.plugin == enabled.name:
-                rejects = rejects | ~mask_of(restriction.names, judgement)
+        rejects = (judgement.codes[index] != 0) | outside.get(enabled.name, False)
         if not rejects.any():
             continue
         explained = np.zeros(size, bool)
@@ -92,7 +90,12 @@ def demands(judgement: Judgement) -> tuple[Demand, ...]:
             if fails.any():
                 explained |= fails
                 found.append(_demand(enabled.name, clause, _reasons_given(judgement, index, fails), fails))
-        found += _demands_by_reason(judgement, index, rejects & ~explained, columns)
+        found += _demands_by_reason(judgement, index, rejects & ~explained)
+    for plugin, left_out in outside.items():
+        fails = left_out & ~np.any([demand.fails for demand in found if demand.plugin == plugin], axis=0)
+        if fails.any():
+            clause = Clause("left out", "", f"the node is {LeftOut(plugin)}", title=f"The node is {LeftOut(plugin)}")
+            found.append(_demand(plugin, clause, (judgement.excluded_reason,), fails))
     return tuple(found)
 
 
@@ -154,20 +157,18 @@ def group_nodes_by_first_rejection(judgement: Judgement) -> list[tuple[str, tupl
     names = np.array(judgement.nodes, object)
     rejected = codes != 0
     first = np.where(rejected.any(axis=0), rejected.argmax(axis=0), len(codes))
+    left = (first == len(codes)) | (names != judgement.pod.status.nominated_node_name)  # that is filtered all the same
     groups = []
+    for plugin, allowed in ((each.plugin, each.names) for each in judgement.restrictions):
+        if (mine := left & ~mask_of(allowed, judgement)).any():
+            groups.append((plugin, (str(LeftOut(plugin)),), tuple(sorted(names[mine].tolist()))))
+            left, first[mine] = left & ~mine, len(codes)
     for index in distinct_numbers(first[first < len(codes)]):
         rejected_first = first == index
         for code in distinct_numbers(codes[index][rejected_first]):
             members = sorted(names[rejected_first & (codes[index] == code)].tolist())
             reasons, _ = judgement.verdict(members[0], judgement.plugins[index])
             groups.append((judgement.plugins[index], reasons, tuple(members)))
-    left = first == len(codes)
-    outside = np.zeros(len(names), bool)
-    for restriction in judgement.restrictions:
-        outside |= ~mask_of(restriction.names, judgement)
-    if (left & outside).any():
-        plugin = judgement.restrictions[0].plugin
-        groups.append((plugin, (OUTSIDE,), tuple(sorted(names[left & outside].tolist()))))
     return sorted(groups, key=lambda group: (-len(group[2]), group))
 
 
@@ -241,18 +242,15 @@ def _reasons_given(judgement: Judgement, index: int, fails: Mask) -> tuple[str, 
     return tuple(dict.fromkeys(reason for reasons in given for reason in reasons))
 
 
-def _demands_by_reason(judgement: Judgement, index: int, left: Mask, columns: ColumnContext) -> Iterator[Demand]:
+def _demands_by_reason(judgement: Judgement, index: int, left: Mask) -> Iterator[Demand]:
     """Yield a demand for each reason on the nodes that no clause explains."""
-    if not left.any():
-        return
     plugin = judgement.plugins[index]
     codes = judgement.codes[index]
     masks: dict[str, Mask] = {}
-    for code in distinct_numbers(codes[left]):
+    for code in distinct_numbers(codes[left & (codes != 0)]):
         rejected = left & (codes == code)
         node = judgement.nodes[int(np.flatnonzero(rejected)[0])]
-        reasons = judgement.verdict(node, plugin)[0] if code else (OUTSIDE,)
-        for reason in reasons:
+        for reason in judgement.verdict(node, plugin)[0]:
             masks[reason] = masks.get(reason, False) | rejected
     for reason, mask in masks.items():
         own_words = Clause("reason", "", f"{plugin} rejects the node: “{reason}”", title=f"{plugin}: {reason}")

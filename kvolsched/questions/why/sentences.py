@@ -23,8 +23,8 @@ ODD_PHRASES = tuple((re.compile(phrase), remark) for phrase, remark in (  # phra
         "no pod on these nodes has a lower priority than this one, so none can be evicted for it.",
         "“No preemption victims found”", "table")),
     (r"preemptionPolicy=Never", Remark("The pod's preemptionPolicy is Never, so it evicts no other pod.")),
-    (r"didn't satisfy plugin\(s\)", Remark(
-        "“didn't satisfy plugin(s)”: the pod names the nodes it wants; all others were not looked at.")),
+    (r"didn't satisfy plugin", Remark(
+        "“didn't satisfy plugin(s)”: these had left nodes out, as NodeAffinity does if the pod names nodes.")),
     (r"didn't find available persistent volumes to bind", Remark(
         "“didn't find available persistent volumes to bind” also means that a volume can be provisioned, but not "
         "for this node: allowedTopologies exclude it, or another node was selected before.")),

@@ -19,7 +19,7 @@ from ...scheduler import requests
 from ...scheduler.columns.ranked_pods import priority
 from ...scheduler.columns.snapshot import Snapshot
 from ...scheduler.columns.storage_capacities import is_capacity_checked, max_volume_size
-from ...scheduler.framework.evidence import Evidence, RequestExceeds, Sides
+from ...scheduler.framework.evidence import Evidence, LeftOut, RequestExceeds, Sides
 from ...scheduler.framework.extension_points import VolumeDecider
 from ...scheduler.framework.judgement import Judgement
 from ...scheduler.framework.verdict import Code, Reject
@@ -99,6 +99,8 @@ def evidence_on(demand: Demand, judgement: Judgement, node: str) -> tuple[Eviden
     """Return the evidence by which a plugin rejects a node for one demand; () if its rule gives none."""
     places = {enabled.name: enabled.plugin for enabled in judgement.profile.filters}
     found = judgement.seen.node(node)
+    if demand.sort == "left out":
+        return (LeftOut(demand.plugin),)
     if demand.plugin not in places or found is None:
         return ()
     seen = judgement.views.get(node, judgement.seen)
@@ -191,8 +193,8 @@ def node_groups(judgement: Judgement, found: Sequence[Demand], order: Sequence[i
             if alike not in known:
                 known[alike] = counted_reasons(judgement, node)
             reasons, helps = known[alike]
-            restricting = (each.plugin for each in judgement.restrictions if node not in each.names)
-            first = judgement.first_rejecting[node] or next(restricting)  # be it by naming other nodes
+            filtering, restricting = judgement.first_rejecting[node], judgement.leaving_out(node)
+            first = filtering if filtering and not alike[1] else restricting[0]
             apart.setdefault((reasons, helps, first), []).append(node)
         for (reasons, helps, first), nodes in apart.items():
             counting = tuple(sorted(numbers[reason] for reason in reasons if reason in numbers))
@@ -224,8 +226,7 @@ def counted_reasons(judgement: Judgement, node: str) -> tuple[tuple[str, ...], b
 
 def _is_excluded(judgement: Judgement, node: str) -> bool:
     """Say whether a node was not filtered, as it lies outside the nodes that plugins named before filtering."""
-    outside = any(node not in restriction.names for restriction in judgement.restrictions)
-    return outside and node != judgement.pod.status.nominated_node_name
+    return bool(judgement.leaving_out(node)) and node != judgement.pod.status.nominated_node_name
 
 
 def _cell(demand: Demand, judgement: Judgement, nodes: Sequence[str], reasons: Sequence[str],

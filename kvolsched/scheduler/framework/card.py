@@ -27,7 +27,8 @@ class Clause:
 
     Args:
         sort: what it is, which decides the edits that may lift it: `request`, `node selector`, `node affinity`,
-            `taint`, `cordon`, `port`, `claim`, `spread`, `affinity`, `anti-affinity`, `objection` or `reason`.
+            `taint`, `cordon`, `port`, `claim`, `spread`, `affinity`, `anti-affinity`, `objection`, `reason` or
+            `left out`.
         about: its subject: a resource, a label key, a taint key, a claim, a topology key.
         words: what is lacking where it fails.
         title: what is lacking in a few words.

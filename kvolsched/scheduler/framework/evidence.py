@@ -182,6 +182,19 @@ class VolumeOutOfReach(Evidence):
         return Sides(values_text(self.labels) or node_text(""), "not in", wanted, f"volume {self.volume}")
 
 
+@attrs.frozen
+class LeftOut(Evidence):
+    """A plugin's PreFilter leaves the node out."""
+
+    plugin: str
+
+    def of_node(self) -> Predicate:
+        return "is", str(self)
+
+    def __str__(self) -> str:
+        return f"not among the nodes that {self.plugin} allows"
+
+
 def labels_of(node: Node, keys: Iterable[str]) -> Labels:
     """Return a node's labels of these keys; None for one that it lacks."""
     return tuple((key, node.metadata.labels.get(key)) for key in keys)

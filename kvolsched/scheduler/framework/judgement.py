@@ -254,6 +254,10 @@ class Judgement:
             counted[self.excluded_reason] += self.excluded
         return counted
 
+    def leaving_out(self, node: str) -> tuple[str, ...]:
+        """Return the plugins whose PreFilter leaves a node out."""
+        return tuple(each.plugin for each in self.restrictions if node not in each.names)
+
     @property
     def excluded_reason(self) -> str:
         """The reason of the nodes outside those that plugins name before filtering."""

@@ -87,6 +87,9 @@ class ActivePlugins:
                 skipped.append(name)
             elif isinstance(answer, PreFilterResult):
                 restrictions.append(answer)
+                if not frozenset.intersection(*(each.names for each in restrictions)):
+                    rejected = _none_left(name, sorted({each.plugin for each in restrictions}))
+                    break
             else:
                 rejected = answer
                 break
@@ -270,6 +273,12 @@ def derived(plugin: Any, kind: type[P], **changes: Any) -> P:
     EnabledPlugin(plugin='x', weight=2, group='')
     """
     return kind(**{field.name: getattr(plugin, field.name) for field in attrs.fields(type(plugin))} | changes)
+
+
+def _none_left(plugin: str, restricting: Sequence[str]) -> PreFilterReject:
+    """Return the rejection of a pod for which plugins leave no node."""
+    which = f" {plugin}" if len(restricting) == 1 else f"(s) [{' '.join(restricting)}] simultaneously"
+    return PreFilterReject(plugin, Code.UNSCHEDULABLE_AND_UNRESOLVABLE, f"node(s) didn't satisfy plugin{which}")
 
 
 _SKIPS = ("skip_without", "filter_skip_without")

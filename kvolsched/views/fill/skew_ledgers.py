@@ -152,8 +152,7 @@ class _Verdicts:
             return judgement.rejected_by.plugin, judgement.rejected_by.message, False
         plugin = self.first[node]
         if plugin is None:
-            outside = ", ".join(each.plugin for each in judgement.restrictions if node not in each.names)
-            return outside, "not among the nodes that it allows", False
+            return ", ".join(judgement.leaving_out(node)), "not among the nodes that it allows", False
         reasons, status = judgement.verdict(node, plugin)
         resolvable = status is not Code.UNSCHEDULABLE_AND_UNRESOLVABLE
         if plugin_card(plugin).evidence_says_more:

@@ -5,6 +5,7 @@ from typing import Any
 
 from ...questions.explain import Pass, read_last_pass
 from ...rules.named import plugin_card, plugin_cards
+from ...scheduler.framework.evidence import LeftOut
 from ...scheduler.framework.extension_points import VolumeDecider
 from ...scheduler.framework.judgement import Judgement
 from ...scheduler.framework.verdict import Code
@@ -93,7 +94,9 @@ def _codes(judgement: Judgement, drawn: Sequence[int]) -> dict[str, str]:
                        for code in set(numbers)}  # fmt: skip
             columns.append("".join([letters[code] for code in numbers]))
     rows = map("".join, zip(*columns, strict=True)) if columns else [""] * count
-    return dict(zip(judgement.nodes, rows, strict=True))
+    out = {node for node in judgement.nodes if judgement.first_rejecting[node] is None and judgement.leaving_out(node)}
+    return {node: f.NOT_ASKED * len(row) if node in out else row
+            for node, row in zip(judgement.nodes, rows, strict=True)}  # fmt: skip
 
 
 def _verdict_of(passed: Pass, node: str, columns: Sequence[int]) -> NodeVerdict:
@@ -102,8 +105,8 @@ def _verdict_of(passed: Pass, node: str, columns: Sequence[int]) -> NodeVerdict:
         return "not asked", -1, judgement.rejected_by.message, False
     first = judgement.first_rejecting[node]
     if first is None:
-        if any(node not in restriction.names for restriction in judgement.restrictions):
-            return "not asked", -1, "not among the nodes that PreFilter allows", False
+        if out := judgement.leaving_out(node):
+            return "not asked", -1, str(LeftOut(out[0])), False
         return ("chosen" if node == passed.chosen else "fits"), -1, "", True
     reasons, status = judgement.verdict(node, first)
     resolvable = status is not Code.UNSCHEDULABLE_AND_UNRESOLVABLE
@@ -135,7 +138,8 @@ def selected_cell(context: FrameContext) -> f.CellDetail | None:
     if node not in judgement.first_rejecting or plugin not in judgement.plugins:
         return None
     found = judgement.cell(node, plugin)
-    code = f.NOT_ASKED if judgement.rejected_by is not None else CODES.get(found.status.word, f.REJECT)
+    asked = judgement.rejected_by is None and (judgement.first_rejecting[node] or not judgement.leaving_out(node))
+    code = CODES.get(found.status.word, f.REJECT) if asked else f.NOT_ASKED
     sides = tuple(str(side) for side in found.evidence)
     if code == f.PASS and judgement.profile.extends(plugin, VolumeDecider):
         sides = _would_bind(passed, node)

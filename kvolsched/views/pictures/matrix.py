@@ -88,7 +88,7 @@ def sentence(frame: f.Frame) -> str:
 
 def _sentence_parts(frame: f.Frame) -> tuple[str, str]:
     v = frame.verdicts
-    fit = sum(r.first < 0 and not v.prefilter for r in v.rows)
+    fit = sum(r.first < 0 and not v.prefilter and f.NOT_ASKED not in r.codes for r in v.rows)
     what, pod = (f"pass {v.number}", v.pod) if v.number else ("trial", f"{v.pod}, now, on a fork")
     return what, f"of {pod}: {fit} of {counted(len(v.rows), 'node')} fit"
 
@@ -138,11 +138,11 @@ def _text_glyph(row: f.VerdictRow, i: int) -> str:
 
 def _outcome_words(frame: f.Frame, row: f.VerdictRow) -> str:
     verdicts = frame.verdicts
-    if verdicts.prefilter:
-        return "not asked"
+    reason = next((n.reason for n in frame.nodes if n.name == row.node), "")
+    if verdicts.prefilter or f.NOT_ASKED in row.codes:
+        return "not asked" if verdicts.prefilter or not reason else f"not asked: {reason}"
     if row.first < 0:
         return "fits, chosen" if row.chosen else "fits"
-    reason = next((n.reason for n in frame.nodes if n.name == row.node), "")
     plugin = verdicts.plugins[row.first].name
     return f"{plugin}: {reason}" if reason else plugin
 
@@ -299,7 +299,7 @@ def _style(code: str, plugin: f.PluginHead, *, first: bool) -> tuple[str, str, s
 def _short_outcome(frame: f.Frame, line: _Line) -> tuple[str, tuple[str, ...], str]:
     """Return glyph, words from long to short, and ink of what became of a row."""
     verdicts, row = frame.verdicts, line.row
-    if verdicts.prefilter:
+    if verdicts.prefilter or f.NOT_ASKED in row.codes:
         return "·", ("not asked",), "k-q"
     node = next((n for n in frame.nodes if n.name == row.node), None)
     if row.first < 0:
