@@ -9,7 +9,7 @@ from objects import claim, node, pod, storage_class, volume
 
 import kvolsched
 from kvolsched import make
-from kvolsched.api.kinds.meta import Frozen, evolve_parts
+from kvolsched.api.kinds.meta import Frozen, ObjectReference, evolve_parts
 from kvolsched.api.kinds.volume import PROVISIONED_BY, SELECTED_NODE_KEYS
 from kvolsched.cluster import Cluster
 from kvolsched.controllers import persistent_volume
@@ -152,11 +152,43 @@ def test_a_default_class_is_assigned_late():
     assert world["pvc/data"].spec.storage_class_name == "standard"
 
 
+def lost(options):
+    """A world in which the volume disk of the claim data has been deleted."""
+    return binder(options).create(storage_class(waits=False), volume()).run().create(claim()).run().delete("pv/disk").run()
+
+
 def test_a_claim_whose_volume_is_deleted_is_lost(options):
-    """The claim's phase is Lost, with Kubernetes' words, and nobody binds it again."""
-    world = binder(options).create(storage_class(waits=False), volume()).run().create(claim()).run().delete("pv/disk").run()
-    assert world["pvc/data"].status.phase == "Lost"
+    """The claim's phase is Lost, with Kubernetes' words, and nobody binds it again to another volume."""
+    world = lost(options).create(volume("other")).run()
+    assert (world["pvc/data"].status.phase, world["pv/other"].status.phase) == ("Lost", "Available")
     assert ("ClaimLost", "Bound claim has lost its PersistentVolume. Data on the volume is lost!") in world.events("data")
+
+
+@pytest.mark.parametrize("kept", [False, True], ids=["without claimRef", "with its claimRef"])
+def test_a_lost_claim_is_bound_again_when_its_volume_comes_back(options, kept):
+    """At the next period after its volume is created again, free or with the old claimRef, the claim is Bound."""
+    world = lost(options)
+    ref = ObjectReference(kind="PersistentVolumeClaim", namespace="default", name="data", uid=world["pvc/data"].metadata.uid)
+    world.create(evolve_parts(volume(), spec={"claim_ref": ref if kept else None})).run()
+    assert (world["pvc/data"].status.phase, world["pv/disk"].status.phase) == ("Bound", "Bound")
+    assert world["pvc/data"].status.capacity == {"storage": "10Gi"}
+    assert world["pv/disk"].spec.claim_ref.uid == world["pvc/data"].metadata.uid
+    assert world.sim.now == 15.0
+
+
+def test_a_lost_claim_leaves_a_volume_that_comes_back_for_another_claim(options):
+    """Its volume is created again and is kept for another claim: this one gets it, the first stays Lost without an Event."""
+    world = lost(options).create(claim("other")).run().create(volume(claim="other")).run()
+    assert [world[f"pvc/{name}"].status.phase for name in ("data", "other")] == ["Lost", "Bound"]
+    assert [reason for reason, _ in world.events("data") if reason != "ClaimLost"] == []
+
+
+def test_a_bound_claim_takes_its_volume_again_that_has_come_unbound(options):
+    """Somebody removes the claimRef of a bound volume: at the next period the claim that names it is in it again."""
+    world = binder(options).create(storage_class(waits=False), volume()).run().create(claim()).run()
+    world.change("pv/disk", lambda disk: evolve_parts(disk, spec={"claim_ref": None})).run()
+    assert world["pv/disk"].spec.claim_ref.uid == world["pvc/data"].metadata.uid
+    assert (world["pvc/data"].status.phase, world["pv/disk"].status.phase) == ("Bound", "Bound")
 
 
 def test_retain_keeps_a_released_volume_until_its_claim_ref_is_removed(options):

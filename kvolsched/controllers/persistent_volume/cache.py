@@ -69,10 +69,12 @@ def _index_claimed_volume(volume: PersistentVolume) -> Iterator[str]:
 
 
 def _index_pending_claim(claim: PersistentVolumeClaim) -> Iterator[tuple[str, str]]:
-    """Yield what an unbound claim waits for: the volume that it names, or one of its class."""
-    if BIND_COMPLETED not in claim.metadata.annotations:
-        wanted = claim.spec.volume_name
-        yield ("volume", wanted) if wanted else ("class", class_of_claim(claim))
+    """Yield what an unbound claim waits for: the volume that it names, or one of its class; of a lost one its volume."""
+    wanted, unbound = claim.spec.volume_name, BIND_COMPLETED not in claim.metadata.annotations
+    if wanted and (unbound or claim.status.phase == "Lost"):
+        yield ("volume", wanted)
+    elif unbound:
+        yield ("class", class_of_claim(claim))
 
 
 def _index_pod(pod: Pod) -> Iterator[str]:

@@ -42,11 +42,12 @@ class ClaimSync:
     may_start: Callable[[TurnContext, str], bool]
 
     def concerning(self, ctx: TurnContext, deliveries: Sequence[Delivery]) -> Sequence[Delivery]:
-        """Leave out claimed volumes where no own write may be outdated: of these `enqueue` has no causes."""
+        """Leave out claimed volumes where no own write may be outdated and no claim waits: `enqueue` has no causes."""
         if cache_of(ctx).written:
             return deliveries
-        return [each for each in deliveries
-                if each.key.kind != VOLUME or each.new is None or not is_claimed(each.new)]
+        waiting = cache_of(ctx).indexes["pending_claims"]
+        return [each for each in deliveries if each.key.kind != VOLUME or each.new is None
+                or not is_claimed(each.new) or waiting.keys(("volume", each.key.name))]  # fmt: skip
 
     def enqueue(self, ctx: TurnContext, key: Key, old: Any, new: Any) -> Iterator[str]:
         """Yield the claims that a change concerns, unless a sync would do nothing; those it may help wake at a tick."""
@@ -67,8 +68,11 @@ class ClaimSync:
                 elif new is not None and new.spec.claim_ref is None:
                     self._wake_pending(ctx, "volume", key.name)
                     self._wake_pending(ctx, "class", volume_rules.class_of_volume(new))
-                elif new is not None and not is_claimed(new):
-                    self._wake_reserved(ctx, volume_rules.claim_ref_key(new.spec.claim_ref))
+                    if old is not None and old.spec.claim_ref is not None:
+                        self._wake_claim(ctx, volume_rules.claim_ref_key(old.spec.claim_ref), key.name)
+                elif new is not None:
+                    named = None if is_claimed(new) else ""
+                    self._wake_claim(ctx, volume_rules.claim_ref_key(new.spec.claim_ref), named)
             case "StorageClass":
                 self._wake_pending(ctx, "class", key.name)
                 if new is not None and new.is_default:
@@ -107,10 +111,10 @@ class ClaimSync:
             if kind == "volume" or not self._is_delayed(ctx, cache.at(key)):
                 ctx.wake_after(f"{key.namespace}/{key.name}", self._until_next_tick(ctx))
 
-    def _wake_reserved(self, ctx: TurnContext, cause: str) -> None:
-        """Wake the claim that a volume is kept for, if it waits: the volume's own sync leaves that to the claim's."""
+    def _wake_claim(self, ctx: TurnContext, cause: str, named: str | None) -> None:
+        """Wake the claim of a volume if it is lost or names this volume: the volume's own sync leaves that to it."""
         claim = cache_of(ctx).at(Key(CLAIM, *cause.split("/")))
-        if claim is not None and not claim.spec.volume_name:
+        if claim is not None and (claim.spec.volume_name == named or claim.status.phase == "Lost"):
             ctx.wake_after(cause, self._until_next_tick(ctx))
 
     def _until_next_tick(self, ctx: TurnContext) -> float:
