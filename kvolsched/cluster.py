@@ -533,7 +533,7 @@ class Cluster(ClusterActs):
         """Show every plugin's verdict on every node: the pod's last pass, judged again; or one, with both its sides.
 
         Args:
-            pod: the pod.
+            pod: the pod, or a workload: its first pod without a node, else its first one.
             node: the node of one verdict; by default all.
             plugin: its plugin, by Kubernetes' name or by that of the documents (`CheckVolumeBinding`).
 

@@ -33,6 +33,7 @@ from ..world.history import Turn
 from ..world.log import Change, Key, Note
 from ..world.outage import OUTAGES
 from ..world.rules import RunningRules
+from .why.asking import pod_asked_for
 
 Read = TypeVar("Read")
 
@@ -297,7 +298,7 @@ def passes(cluster: ClusterCore, pod: str) -> Passes:
     Raises:
         UnknownName: the cluster never had such a pod. It is a KeyError.
     """
-    key = cluster.world.find_key(pod, "pod", ever=True)
+    key, _ = pod_asked_for(cluster, pod, ever=True)
     rows = passes_by_pod(cluster).get(f"{key.namespace}/{key.name}", ())
     return Passes(ref(key), cluster.revision.name, tuple(rows), "" if rows else _why_never_judged(cluster, key))
 
@@ -464,7 +465,7 @@ def fits(cluster: ClusterCore, pod: str) -> Fits:
     Raises:
         UnknownName: there is no such pod, or the scheduler has not seen it. It is a KeyError.
     """
-    key = cluster.world.find_key(pod, "pod", ever=True)
+    key, _ = pod_asked_for(cluster, pod, ever=True)
     found = judge_last_pass(cluster, key)
     if found is None:
         raise UnknownName(f"the scheduler has not seen {ref(key)} yet")

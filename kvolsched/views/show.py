@@ -18,6 +18,7 @@ from ..questions.explain import last_pass
 from ..questions.predict import question_of_next_step
 from ..questions.series import DEFAULT, Wanted
 from ..questions.what_if import Trials, varied_fields
+from ..questions.why.asking import pod_asked_for
 from ..rules.revision import Revision
 from ..world.apiserver import key_of, ref
 from ..world.references import matching_keys
@@ -98,7 +99,7 @@ _CHARTED: Mapping[str, tuple[str, Callable[[f.Frame, str], Table], Callable[[f.F
 
 def _frame(cluster: ClusterCore, name: str, pod: str, selected: str = "") -> f.Frame:
     picture = NAMED[name]  # tables are counted for a pod that exists; a pass is also known of a deleted one
-    focus = ref(cluster.world.find_key(pod, "pod", ever=not picture.tables)) if pod else ""
+    focus = ref(pod_asked_for(cluster, pod, ever=not picture.tables)[0]) if pod else ""
     return frame_of(cluster, focus=focus, chips=0, selected=selected, parts=picture.parts, tables=picture.tables)
 
 
@@ -150,7 +151,7 @@ def verdict(cluster: ClusterCore, pod: str, node: str, plugin: str) -> Text:
     """Return one plugin's verdict on one node for a pod, with both sides; see `Cluster.verdicts`."""
     if not (node and plugin):
         raise ValueError("one verdict is that of a plugin on a node: name both, or none for all verdicts")
-    about = ref(cluster.world.find_key(pod, "pod", ever=True))
+    about = ref(pod_asked_for(cluster, pod, ever=True)[0])
     name, plugin = cluster.world.find_key(node, "node", ever=True).name, cluster.revision.profile.name_of(plugin)
     asked = f"verdict/{name}/{plugin}"
     found = frame_of(cluster, focus=about, chips=0, parts=("verdicts",), selected=asked).verdicts

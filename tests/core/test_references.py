@@ -148,6 +148,23 @@ def test_the_forms_of_a_workload(cluster, method):
     assert 1 == len({told(WORKLOAD[method](cluster.fork("c"), form)) for form in forms})
 
 
+@pytest.mark.parametrize("method", ["fits", "fix", "passes", "scores", "verdicts", "verdicts: one"])
+def test_a_workload_stands_for_its_first_pod(method):
+    """Who asks about the passes of a workload is told of its first pod, of a waiting one first, as `why` tells of it."""
+    c = Cluster.from_manifests([make.node("n1"), make.node("n2"), make.deployment("web", replicas=2)])
+    c.run()
+    placed = told(POD[method](c, c.objects("pods")[0].metadata.name))
+    forms = ("web", "deploy/web", "default/web", "deployments/default/web")
+
+    assert {placed} == {told(POD[method](c, form)) for form in forms}
+    for node in ("n1", "n2"):
+        c.cordon(node)
+    c.scale("web", 3)
+    c.run()
+    waiting, = [pod.metadata.name for pod in c.objects("pods") if not pod.spec.node_name]
+    assert told(POD[method](c, waiting)) == told(POD[method](c, "web"))
+
+
 @pytest.mark.parametrize(("calls", "unknown", "sentence"), [
     *((call, "demo/web-9", "web-9.*did you mean (pod/)?demo/web-0|web-9") for call in POD.values()),
     *((call, "n9", "no node/n9; there are: node/n1, node/n2") for call in NODE.values()),

@@ -29,7 +29,7 @@ from ...scheduler.plugins.taint_toleration import WAIT, mended_by
 from ...world.apiserver import moment
 from ...world.log import Key
 from ..why.answer import Why, node_names_text
-from ..why.asking import is_pending, why, why_all
+from ..why.asking import is_pending, pod_asked_for, why, why_all
 from ..why.causes import Whys
 from ..why.demands import Demand
 from . import pods
@@ -58,7 +58,7 @@ def fix(cluster: ClusterActs, pod: str) -> Fixes:
 
     Args:
         cluster: the cluster in its present state.
-        pod: `web-0`, `NAMESPACE/web-0`, or a reference such as `pod/web-0`.
+        pod: `web-0`, `NAMESPACE/web-0`, a reference such as `pod/web-0`, or a workload, as for `why`.
 
     Raises:
         KeyError: there is no such pod.
@@ -68,7 +68,7 @@ def fix(cluster: ClusterActs, pod: str) -> Fixes:
 
 @infrequent_gc()
 def _fix(cluster: ClusterActs, pod: str) -> Fixes:
-    key = cluster.world.find_key(pod, "pod")
+    key, _ = pod_asked_for(cluster, pod)
     name, rules = f"{key.namespace}/{key.name}", cluster.revision.name
     state = why(cluster, pod)
     if state.state not in ("unschedulable", "gated"):

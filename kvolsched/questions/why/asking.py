@@ -67,7 +67,7 @@ def why(cluster: ClusterCore, pod: str) -> Why:
     Raises:
         UnknownName: there is no such pod; the message lists those without a node, too. It is a KeyError.
     """
-    key, asked_for = _pod_asked_for(cluster, pod)
+    key, asked_for = pod_asked_for(cluster, pod)
     objects, missing = cluster.world.log.objects, effects_of_missing_kinds(cluster)
     judge_pod = cache(partial(judge_now, cluster, key))
     answer = _other_state(cluster, key, objects[key], missing, judge_pod)
@@ -79,10 +79,10 @@ def why(cluster: ClusterCore, pod: str) -> Why:
     return attrs.evolve(answer, asked_for=asked_for, notes=(*words, *answer.notes))
 
 
-def _pod_asked_for(cluster: ClusterCore, reference: str) -> tuple[Key, str]:
-    """Return the pod that a reference means, and for that of a workload which of its pods it is, in words."""
+def pod_asked_for(cluster: ClusterCore, reference: str, *, ever: bool = False) -> tuple[Key, str]:
+    """Return the pod that a reference means, if asked for a deleted one, or that of a workload and which it is."""
     try:
-        return cluster.world.find_key(reference, "pod"), ""
+        return cluster.world.find_key(reference, "pod", ever=ever), ""
     except UnknownName as unknown:
         try:
             workload = cluster.world.find_key(reference, WORKLOADS)
