@@ -88,6 +88,16 @@ def test_a_number_near_the_value_is_right_whoever_comes_first(answer, right):
     assert ("✓" in repr(asked)) == right
 
 
+@pytest.mark.parametrize(("asked", "there"), [(("none", "1 to 9"), "none, 1 to 9"), ((), "numbers")])
+def test_a_bet_that_nobody_has_made_is_refused(asked, there):
+    """None is neither the choice "none" nor a number: one sentence says so, and the question stays open."""
+    bet = kvolsched.ask("How many?", *asked, number=not asked)
+    with pytest.raises(ValueError, match=f"^None is no answer; there are: {there}$"):
+        bet.answer(None)
+
+    assert bet.answers == ()
+
+
 @pytest.mark.parametrize("given", [{}, {"choices": ("a",)}, {"choices": ("a", "a")}, {"choices": ("a", "b"), "number": True}])
 def test_what_is_no_question_is_refused(given):
     """A question has two choices that differ, or asks for a number."""

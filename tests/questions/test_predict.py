@@ -124,6 +124,17 @@ def test_none_of_them_is_a_candidate():
     assert predict(small(node("n1", unschedulable=True)), ask="end").answer("pending").is_right
 
 
+@pytest.mark.parametrize("nothing", [None, True, False])
+def test_no_answer_is_refused(nothing):
+    """Who has not made up his mind has not said "none of them", and a truth is no number: one sentence has the candidates."""
+    asked = predict(small(node("n1", unschedulable=True)))
+
+    with pytest.raises(ValueError, match=f"^{nothing} is no answer; there are: n1, none of them$"):
+        asked.answer(nothing)
+    assert not asked.is_open
+    assert asked.answer("none").is_right
+
+
 def test_many_nodes_are_one_candidate_for_each_group_judged_alike():
     """Over eight nodes, groups with equal verdicts and sums stand for all their nodes, with the count."""
     closed = {"unschedulable": True, "taints": [{"key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule"}]}
