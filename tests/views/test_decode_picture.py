@@ -3,6 +3,8 @@
 import re
 from pathlib import Path
 
+import pytest
+
 from kvolsched import decode
 from kvolsched.views.pages.decode import draw, marked
 
@@ -99,9 +101,25 @@ def test_a_cut_sentence_says_so_in_its_picture():
 
 
 def test_how_many_nodes_come_in_stays_beside_the_sieve():
-    """The number of nodes stands in bold at the left, as far as it has room there."""
+    """The number of nodes stands in bold at the left, of a large cluster in fewer words."""
     def comes_in(number):
         page = draw(decode(f"0/{number} nodes are available: {number} Insufficient cpu."), 940)
-        return re.findall(rf'class="k-h"[^>]*>({number} node[^<]*)<', page)
+        return re.findall(rf'class="k-h"[^>]*>({number} [^<]*)<', page)
 
-    assert [["1 node comes in"], ["9999 nodes come in"], ["10000 nodes com…"]] == [comes_in(number) for number in (1, 9999, 10000)]
+    assert [["1 node comes in"], ["9999 nodes come in"], ["12000 come in"]] == [comes_in(number) for number in (1, 9999, 12000)]
+
+
+@pytest.mark.parametrize("width", [560, 940])
+@pytest.mark.parametrize("size", [5000, 12_000, 130_000])
+def test_the_message_of_a_large_cluster_is_decoded_and_drawn_whole(size, width):
+    """Each count of thousands of nodes is read, and beside the sieve no word is cut, whether all nodes are counted or not."""
+    for left in (0, 1000):
+        taints = size - 3000 - left
+        clauses = f"{taints} node(s) had untolerated taint(s), 1200 node(s) didn't match Pod's node affinity/selector, 1800 Too many pods"
+        helpless = f"preemption: 0/{size} nodes are available: {size - 1800} Preemption is not helpful for scheduling, 1800 No preemption victims found for incoming pod."
+        found = decode(f"0/{size} nodes are available: {clauses}. no new claims to deallocate, {helpless}")
+
+        assert () == found.unknown
+        assert [taints, 1200, 1800, None, size - 1800, 1800] == [row.count for row in found]
+        assert {size} == {row.size for row in found}
+        assert [] == [words for words in re.findall(r">([^<>]+)<", draw(found, width)) if "…" in words]

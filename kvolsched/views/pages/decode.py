@@ -173,13 +173,12 @@ def _sieve(rows: MarkedSentence, top: float, width: int) -> tuple[str, float]:
         half = min(8.0, pitch / 2 - 2) + bool(gate.most)
         parts.append(rect(x - half - 2, top - 1, 2 * half + 4, SIEVE + 2, "k-blank"))  # stays when its plugin is dimmed
         parts.append(_tied_to(gate, _gate(gate, x, top, half)))
-    nodes = "node" if rows.size == 1 else "nodes"
-    comes = "comes in" if rows.size == 1 else "come in"
+    nodes, comes = ("node", "comes in") if rows.size == 1 else ("nodes", "come in")
     if width >= BROAD:
-        parts.append(word(0, top + 26, "k-h", t.end(f"{rows.size} {nodes} {comes}", left - 8, 12.5, bold=True)))
+        parts.append(_head(0, top, left - 8, f"{rows.size} {nodes} {comes}", f"{rows.size} {comes}"))
         parts.append(word(0, top + 41, "k-w", "plugins ask in this order"))
     else:
-        parts.append(word(0, top + 26, "k-h", t.end(f"{rows.size} {nodes}", left - 8, 12.5, bold=True)))
+        parts.append(_head(0, top, left - 8, f"{rows.size} {nodes}", str(rows.size)))
         parts.append(word(0, top + 41, "k-w", f"{comes}; the"))
         parts.append(word(0, top + 54, "k-w", "order of asking"))
     parts += _rest(rows, counted, through, width - right + 12, top, right - 12)
@@ -191,17 +190,23 @@ def _rest(rows: MarkedSentence, counted: int, through: int, x: float, top: float
     """Draw at the right how many nodes are left, and whether the counts add up."""
     stopping = [gate.most for gate in rows.gates if gate.most]
     sum_ = f"{' + '.join(map(str, stopping))} = {counted}"
-    head, small = f"0 of {rows.size} left", [f"{sum_}, none lost", sum_, "every node counted"]
+    heads, small = (f"0 of {rows.size} left", "0 left"), [f"{sum_}, none lost", sum_, "every node counted"]
     if through:
-        head, small = f"{through} of {rows.size}", ["in no clause"]
+        heads, small = (f"{through} of {rows.size}", str(through)), ["in no clause"]
     elif counted > rows.size or any(gate.least != gate.most for gate in rows.gates):
         small = ["a node may have several reasons"]
     elif len(stopping) == 1:
         small = ["all stop there"]
     fitting = (each for each in small if "…" not in "".join(t.wrap(each, room, 10, 2)))
-    yield word(x, top + 26, "k-h", t.end(head, room, 12.5, bold=True))
+    yield _head(x, top, room, *heads)
     for i, part in enumerate(t.wrap(next(fitting, small[-1]), room, 10, 2)):
         yield word(x, top + 41 + 13 * i, "k-w", part)
+
+
+def _head(x: float, top: float, room: float, *heads: str) -> str:
+    """Draw the first of these words beside the sieve that has room."""
+    fitting = next((head for head in heads if t.width(head, 12.5, bold=True) <= room), heads[-1])
+    return word(x, top + 26, "k-h", t.end(fitting, room, 12.5, bold=True))
 
 
 def _gate(gate: SieveStage, x: float, top: float, half: float) -> str:
