@@ -51,7 +51,6 @@ class BindingInProgress:
     written: tuple[tuple[Key, int], ...] = attrs.field(default=(), eq=False)
     stage: str = "write"
     message: str = ""
-    reason: str = ""
     deadline: float = attrs.field(default=0.0, metadata=DIGEST_WAIT)
     order: int = attrs.field(default=0, metadata=DIGEST_RANK)
 
