@@ -69,7 +69,7 @@ def _index_claimed_volume(volume: PersistentVolume) -> Iterator[str]:
 
 
 def _index_pending_claim(claim: PersistentVolumeClaim) -> Iterator[tuple[str, str]]:
-    """Yield what an unbound claim waits for: the volume that it names, or one of its class; of a lost one its volume."""
+    """Yield what a claim waits for: unbound, the volume that it names or one of its class; lost, its volume."""
     wanted, unbound = claim.spec.volume_name, BIND_COMPLETED not in claim.metadata.annotations
     if wanted and (unbound or claim.status.phase == "Lost"):
         yield ("volume", wanted)

@@ -126,7 +126,7 @@ class AskedQuestion(PrintedAnswer):
         Raises:
             ValueError: there is no such candidate; the message lists them.
         """
-        if name is None or isinstance(name, bool):  # who has not decided does not say "none of them", nor a yes the first
+        if name is None or isinstance(name, bool):  # who has not decided has not said "none of them"
             there = ", ".join(each.name for each in self.candidates) or "numbers"
             raise ValueError(f"{name} is no answer; there are: {there}")
         chosen = self._candidate(name)
