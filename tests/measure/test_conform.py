@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from matrices import check
 
 from kvolsched.cli import main
 from kvolsched.measure.conform import (
@@ -30,7 +31,6 @@ from kvolsched.measure.conform import (
     wakeups,
 )
 from kvolsched.rules.named import upstream
-from kvolsched.scheduler.framework.judgement import check
 
 RECORDED = Path(__file__).parent.parent / "conformance"
 FIT = RECORDED / "fit.jsonl.gz"

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from matrices import check, matrix
 
 from kvolsched.api.kinds.meta import Frozen, ObjectMeta
 from kvolsched.api.kinds.node import Node, NodeStatus
@@ -15,7 +16,7 @@ from kvolsched.rules.releases.kubernetes_1_36 import upstream_profile
 from kvolsched.scheduler import requests
 from kvolsched.scheduler.columns.snapshot import snapshot
 from kvolsched.scheduler.framework.extension_points import EnabledPlugin
-from kvolsched.scheduler.framework.judgement import check, judge
+from kvolsched.scheduler.framework.judgement import judge
 from kvolsched.scheduler.framework.profile import Profile
 from kvolsched.scheduler.framework.ranking import rank
 from kvolsched.scheduler.framework.verdict import OK, Code, Reject
@@ -141,7 +142,7 @@ def test_order_of_arrival_never_shows(world, random):
     random.shuffle(shuffled)
     for profile in PROFILES[:2]:
         one, other = judge(pod, snapshot(objects), profile), judge(pod, snapshot(shuffled), profile)
-        assert one.matrix() == other.matrix()
+        assert matrix(one) == matrix(other)
         assert one.sentence() == other.sentence()
         assert (one.feasible, one.first_rejecting, one.statuses) == (other.feasible, other.first_rejecting, other.statuses)
         assert one.fingerprint == other.fingerprint
@@ -239,4 +240,4 @@ def test_codes_are_by_plugin_and_node():
     assert judgement.codes.dtype == np.uint16
     assert judgement.codes.shape == (len(judgement.plugins), 2)
     assert judgement.codes[judgement.plugins.index("NodeResourcesFit")].all()
-    assert attrs.asdict(judgement.matrix()[0])["node"] == "a"
+    assert matrix(judgement)[0].node == "a"

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import attrs
 import pytest
+from matrices import matrix
 from shortcuts import built_again, contents_kept, no_shortcuts, remembering_functions
 
 from kvolsched.measure.bench import WORKLOADS, workload
@@ -29,7 +30,7 @@ SAMPLE = 4  # recorded cases of each file that `make test` plays
 def verdicts(judgement):
     """Return all that a judgement says, and the ranking of the nodes that fit."""
     found = {
-        "matrix": judgement.matrix(), "sentence": judgement.sentence(), "feasible": judgement.feasible,
+        "matrix": matrix(judgement), "sentence": judgement.sentence(), "feasible": judgement.feasible,
         "first rejecting": judgement.first_rejecting, "statuses": judgement.statuses, "error": judgement.error,
     }  # fmt: skip
     if judgement.any_feasible:

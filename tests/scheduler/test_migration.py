@@ -3,13 +3,14 @@
 import objects
 import pytest
 import yaml
+from matrices import check
 
 from kvolsched.api.text.manifest import from_plain
 from kvolsched.rules.releases.kubernetes_1_36 import upstream_profile
 from kvolsched.scheduler.columns.snapshot import snapshot
 from kvolsched.scheduler.csi_migration import effective_affinity, translated_affinity
 from kvolsched.scheduler.framework.extension_points import EnabledPlugin
-from kvolsched.scheduler.framework.judgement import check, judge
+from kvolsched.scheduler.framework.judgement import judge
 from kvolsched.scheduler.framework.profile import Profile
 from kvolsched.scheduler.plugins.volume_binding import VolumeBinding
 from kvolsched.scheduler.plugins.volume_binding.releases import stored_affinity

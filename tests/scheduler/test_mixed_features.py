@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from matrices import check, matrix
 from objects import claim, node, pod, volume
 
 from kvolsched import Cluster, make, scenario, upstream
@@ -13,7 +14,7 @@ from kvolsched.measure.conform.families import FAMILIES
 from kvolsched.measure.conform.verdicts import from_plain_with_defaults
 from kvolsched.rules.releases.kubernetes_1_36 import upstream_profile
 from kvolsched.scheduler.columns.snapshot import snapshot
-from kvolsched.scheduler.framework.judgement import check, judge
+from kvolsched.scheduler.framework.judgement import judge
 from kvolsched.scheduler.framework.ranking import rank
 from kvolsched.scheduler.loop.scheduling_cycle import post_filter
 from kvolsched.scheduler.requests import held_requests
@@ -263,4 +264,4 @@ def test_columns_say_what_rules_say_on_mixed_features():
         check(judgement)
         with without_shortcuts():
             plainly = judge_case(recorded.case, upstream_profile(), from_plain_with_defaults)
-        assert plainly.matrix() == judgement.matrix()
+        assert matrix(plainly) == matrix(judgement)

@@ -3,12 +3,12 @@
 from pathlib import Path
 
 import pytest
+from matrices import check
 from objects import claim, node, pod, storage_class, volume
 
 from kvolsched import Cluster
 from kvolsched.measure.conform import judge_case, read
 from kvolsched.rules.releases.kubernetes_1_36 import upstream_profile
-from kvolsched.scheduler.framework.judgement import check
 
 ODD = Path(__file__).parents[1] / "conformance" / "odd.jsonl.gz"
 EVERY = 20  # a walk over all nodes by every rule is slow

@@ -7,6 +7,7 @@ import attrs
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from matrices import check, matrix
 from objects import node, pod
 
 from kvolsched.api.kinds.meta import Frozen, ObjectMeta, evolve_parts
@@ -16,7 +17,7 @@ from kvolsched.rules.releases.design_documents import design_profile
 from kvolsched.rules.releases.kubernetes_1_36 import upstream_profile
 from kvolsched.scheduler.columns.hypothetical_snapshot import HypotheticalSnapshot
 from kvolsched.scheduler.columns.snapshot import Snapshot, snapshot
-from kvolsched.scheduler.framework.judgement import check, judge
+from kvolsched.scheduler.framework.judgement import judge
 from kvolsched.scheduler.framework.verdict import OK, Code, Reject
 from kvolsched.scheduler.loop.scheduling_cycle import post_filter
 from kvolsched.scheduler.plugins.default_preemption import PREEMPTION_1_11, DefaultPreemption
@@ -317,7 +318,7 @@ def told(wanted, seen, profile):
     judgement = judge(wanted, seen, profile)
     found = post_filter(wanted, judgement)
     return {
-        "matrix": [(row.node, row.plugin, row.reasons, row.first) for row in judgement.matrix()], "sentence": judgement.sentence(), "statuses": judgement.statuses,
+        "matrix": [(row.node, row.plugin, row.reasons, row.first) for row in matrix(judgement)], "sentence": judgement.sentence(), "statuses": judgement.statuses,
         "plugins": judgement.rejecting_plugins, "feasible": judgement.feasible,
         "evidence": [judgement.cell(node, plugin).evidence for node in judgement.views for plugin in judgement.plugins],
         "preemption": (found.message, found.nominated, [victim.metadata.name for victim in found.victims]),

@@ -6,10 +6,10 @@ What those releases answered is compared in `tests/measure/test_volume_families.
 from pathlib import Path
 
 import pytest
+from matrices import check
 
 from kvolsched.measure.conform import judge_case, read
 from kvolsched.rules.releases.design_documents import design_profile
-from kvolsched.scheduler.framework.judgement import check
 from kvolsched.scheduler.plugins.pod_topology_spread import releases
 
 RECORDED = Path(__file__).parents[1] / "conformance" / "design-spread.jsonl.gz"

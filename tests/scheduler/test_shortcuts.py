@@ -4,6 +4,7 @@ import attrs
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from matrices import matrix
 from objects import node, pod
 
 from kvolsched.api.kinds.meta import Frozen, evolve_parts
@@ -28,7 +29,7 @@ def answers(asked, seen, profile):
     judgement = judge(asked, seen, profile)
     ranking = rank(judgement)
     return {
-        "matrix": [(row.node, row.plugin, row.reasons, row.first) for row in judgement.matrix()],
+        "matrix": [(row.node, row.plugin, row.reasons, row.first) for row in matrix(judgement)],
         "message": judgement.sentence(),
         "fit": (judgement.feasible, judgement.any_feasible, len(judgement.rows)),
         "first": judgement.first_rejecting,

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import Phase, find, given, settings
 from hypothesis import strategies as st
 from hypothesis.errors import NoSuchExample
+from matrices import check, matrix
 from objects import claim, csi_node, node, pod, storage_class, volume
 
 from kvolsched.api.text.manifest import from_plain
@@ -19,7 +20,7 @@ from kvolsched.scheduler.columns.hypothetical_snapshot import HypotheticalSnapsh
 from kvolsched.scheduler.columns.images import full_name, images_of
 from kvolsched.scheduler.columns.snapshot import Snapshot, snapshot
 from kvolsched.scheduler.framework.extension_points import ColumnContext, EnabledPlugin
-from kvolsched.scheduler.framework.judgement import check, judge
+from kvolsched.scheduler.framework.judgement import judge
 from kvolsched.scheduler.framework.profile import Profile
 from kvolsched.scheduler.framework.ranking import rank
 from kvolsched.scheduler.framework.verdict import OK, Code
@@ -167,7 +168,7 @@ def _said(seen, wanted):
     """Return the verdicts of every plugin, and every score."""
     every = [judge(wanted, seen, profile) for profile in PROFILES]
     totals = [rank(judgement).total() for judgement in every]
-    return [(judgement.matrix(), judgement.rejected_by) for judgement in every], totals
+    return [(matrix(judgement), judgement.rejected_by) for judgement in every], totals
 
 
 @settings(max_examples=60)
@@ -214,7 +215,7 @@ def test_a_dry_run_leaves_no_trace(world, data):
     apart = {"VolumeRestrictions", "NodePorts" if any(number > 1 for number in ports.values()) else ""}
     for profile in ALONE:
         if profile.name not in apart:  # a claim of a single pod, and a port that two pods hold, are counted otherwise
-            assert judge(wanted, trial, profile).matrix() == judge(wanted, without, profile).matrix()
+            assert matrix(judge(wanted, trial, profile)) == matrix(judge(wanted, without, profile))
     assert seen == snapshot(objects)
     assert _said(seen, wanted) == before
 

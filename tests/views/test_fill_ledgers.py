@@ -5,6 +5,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from matrices import matrix
 
 import kvolsched
 from kvolsched import make
@@ -451,7 +452,7 @@ def test_no_room_is_never_said_where_a_ledger_has_room_everywhere():
     """A node rejected for want of room has a ledger in which some pool, or a node without entry, is not enough."""
     cases = 0
     for judgement in recorded("dynamic"):
-        short = [row.node for row in judgement.matrix() if any("enough free storage" in words for words in row.reasons)]
+        short = [row.node for row in matrix(judgement) if any("enough free storage" in words for words in row.reasons)]
         if short:
             cases += 1
             rows = [row for one in capacity_ledgers(judgement, lambda _: 0.0, lambda *_: None, "", lambda _: 0) for row in one.rows]

@@ -11,7 +11,6 @@ from collections.abc import Collection, Iterable, Mapping
 from hashlib import blake2b
 from typing import TYPE_CHECKING, NamedTuple
 
-import attrs
 import numpy as np
 from numpy.typing import NDArray
 
@@ -52,17 +51,6 @@ class PluginVerdict(NamedTuple):
     status: Code
     evidence: tuple[Evidence, ...]
     reasons: tuple[str, ...] = ()
-
-
-@attrs.frozen
-class MatrixRow:
-    """One verdict as a plain row for the views; `first` marks the first plugin that rejects the node."""
-
-    node: str
-    plugin: str
-    status: str
-    reasons: tuple[str, ...]
-    first: bool
 
 
 class Judgement:
@@ -325,17 +313,6 @@ class Judgement:
         """Return reasons and status of one verdict, read from the column."""
         return self._reasons_at(self.plugins.index(plugin), self._nodes.row_of[node])
 
-    def matrix(self) -> list[MatrixRow]:
-        """Return every verdict as a plain row, nodes by name and plugins in order."""
-        first = self._first
-        rows = []
-        for name, row in self._nodes.rows():
-            for index, plugin in enumerate(self.plugins):
-                reasons, status = self._reasons_at(index, row)
-                word = (Code.SKIP if plugin in self.skipped else status).word
-                rows.append(MatrixRow(name, plugin, word, reasons, first[row] == index))
-        return rows
-
     def with_rejections_of(self, others: Mapping[str, Judgement]) -> Judgement:
         """Return this judgement with the verdicts on some nodes taken from others, where the other rejects the node."""
         rejecting = {node: other for node, other in others.items() if other.rejection(node)[1] is not Code.SUCCESS}
@@ -469,24 +446,3 @@ def _ask(filters: Iterable[FilterEntry], skipped: Collection[str], pod: Pod,
         elif codes is not None:
             columns.append(FilterColumn(index, codes, legend_of(plugin, pod), codes is nodes.no_codes()))
     return tuple(columns)
-
-
-def check(judgement: Judgement) -> None:
-    """Compare every column with its rule, cell by cell.
-
-    Raises:
-        AssertionError: some cell differs; the message names node, plugin and both sides.
-    """
-    if judgement.rejected_by is not None:
-        return
-    for plugin in judgement.plugins:
-        if plugin in judgement.skipped:
-            continue
-        for node in judgement.nodes:
-            cell = judgement.cell(node, plugin)
-            reasons, status = judgement.verdict(node, plugin)
-            if (cell.reasons, cell.status) != (reasons, status):
-                raise AssertionError(
-                    f"{plugin} on {node}: the rule says {cell.status.word} {list(cell.reasons)}, "
-                    f"the column {status.word} {list(reasons)}"
-                )

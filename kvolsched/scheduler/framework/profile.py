@@ -75,7 +75,7 @@ class ActivePlugins:
     read_template: Callable[[PodSpec], tuple[Any, ...]]
 
     def prefilter(self, pod: Pod, seen: Snapshot, kept: Mapping[str, PreFilterAnswer]) -> PreFiltered:
-        """Ask the PreFilter plugins in order, but those whose answer is kept; the first rejection ends it."""
+        """Ask the PreFilter plugins in order, but those whose answer is kept; a rejection, or no node left, ends it."""
         skipped: list[str] = []
         restrictions: list[PreFilterResult] = []
         rejected: PreFilterReject | None = None
@@ -88,7 +88,10 @@ class ActivePlugins:
             elif isinstance(answer, PreFilterResult):
                 restrictions.append(answer)
                 if not frozenset.intersection(*(each.names for each in restrictions)):
-                    rejected = _none_left(name, sorted({each.plugin for each in restrictions}))
+                    names = " ".join(sorted(each.plugin for each in restrictions))
+                    which = f" {names}" if len(restrictions) == 1 else f"(s) [{names}] simultaneously"
+                    words = f"node(s) didn't satisfy plugin{which}"
+                    rejected = PreFilterReject(name, Code.UNSCHEDULABLE_AND_UNRESOLVABLE, words)
                     break
             else:
                 rejected = answer
@@ -273,12 +276,6 @@ def derived(plugin: Any, kind: type[P], **changes: Any) -> P:
     EnabledPlugin(plugin='x', weight=2, group='')
     """
     return kind(**{field.name: getattr(plugin, field.name) for field in attrs.fields(type(plugin))} | changes)
-
-
-def _none_left(plugin: str, restricting: Sequence[str]) -> PreFilterReject:
-    """Return the rejection of a pod for which plugins leave no node."""
-    which = f" {plugin}" if len(restricting) == 1 else f"(s) [{' '.join(restricting)}] simultaneously"
-    return PreFilterReject(plugin, Code.UNSCHEDULABLE_AND_UNRESOLVABLE, f"node(s) didn't satisfy plugin{which}")
 
 
 _SKIPS = ("skip_without", "filter_skip_without")

@@ -328,8 +328,7 @@ def _gates(decoded: Decoded, clauses: tuple[MarkedClause, ...], size: int) -> tu
             gates[name] = gate
     if not whole and not any(gate.most for gate in gates.values()):
         return ()
-    first = [gate for gate in gates.values() if gate.plugin == "PreFilter"]
-    return _within(size, (*whole, *first, *(gate for gate in gates.values() if gate.plugin != "PreFilter")))
+    return _within(size, (*whole, *sorted(gates.values(), key=lambda gate: gate.plugin != "PreFilter")))
 
 
 def _rejects_the_pod(of: DecodedClause, decoded: Decoded) -> bool:
