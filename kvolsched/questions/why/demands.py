@@ -158,7 +158,7 @@ def group_nodes_by_first_rejection(judgement: Judgement) -> list[tuple[str, tupl
     rejected = codes != 0
     first = np.where(rejected.any(axis=0), rejected.argmax(axis=0), len(codes))
     left = (first == len(codes)) | (names != judgement.pod.status.nominated_node_name)  # that is filtered all the same
-    groups = []
+    groups: list[tuple[str, tuple[str, ...], tuple[str, ...]]] = []
     for plugin, allowed in ((each.plugin, each.names) for each in judgement.restrictions):
         if (mine := left & ~mask_of(allowed, judgement)).any():
             groups.append((plugin, (str(LeftOut(plugin)),), tuple(sorted(names[mine].tolist()))))

@@ -87,7 +87,7 @@ class ActivePlugins:
                 skipped.append(name)
             elif isinstance(answer, PreFilterResult):
                 restrictions.append(answer)
-                if not frozenset.intersection(*(each.names for each in restrictions)):
+                if not set.intersection(*(set(each.names) for each in restrictions)):  # a reader may give a list
                     names = " ".join(sorted(each.plugin for each in restrictions))
                     which = f" {names}" if len(restrictions) == 1 else f"(s) [{names}] simultaneously"
                     words = f"node(s) didn't satisfy plugin{which}"

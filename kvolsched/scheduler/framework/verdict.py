@@ -78,7 +78,7 @@ class PreFilterResult:
     """PreFilter's answer that only these nodes are to be filtered."""
 
     plugin: str
-    names: frozenset[str] = attrs.field(converter=frozenset)
+    names: frozenset[str]
 
 
 class PreFiltered(NamedTuple):
