@@ -87,6 +87,8 @@ def pod_asked_for(cluster: ClusterCore, reference: str, *, ever: bool = False) -
         try:
             workload = cluster.world.find_key(reference, WORKLOADS)
         except UnknownName:
+            if ever:  # who asks about passes does not look for a pod that waits
+                raise unknown from None
             without = ", ".join(pending(cluster)[:12]) or "none"
             there = f"{unknown.there}; these have no node: {without}"
             raise UnknownName(unknown.looked_for, there, unknown.near) from None

@@ -352,13 +352,12 @@ def _within(size: int, gates: tuple[SieveStage, ...]) -> tuple[SieveStage, ...]:
 
 def _headline(clauses: tuple[MarkedClause, ...], gates: tuple[SieveStage, ...], size: int) -> str:
     stopping = sorted((gate for gate in gates if gate.most), key=lambda gate: -gate.most)
-    nodes = "node" if size == 1 else "nodes"
     if len(stopping) == 1:
         gate = stopping[0]
         where = gate.plugin if gate.plugin != "?" else "a rule that is not known"
         if gates[0] is gate and not gate.known and gate.least == size and gate.plugin != "?":
             return f"{where} rejects the pod: no node is asked"
-        return f"{gate.count.capitalize()} of {size} {nodes} stop{'s' * (gate.most == 1)} at {where}"
+        return f"{gate.count.capitalize()} of {counted(size, 'node')} stop{'s' * (gate.most == 1)} at {where}"
     if stopping:
         count = WORDS[len(stopping)] if len(stopping) < len(WORDS) else str(len(stopping))
         shares = [f"{gate.count} at {gate.plugin if gate.plugin != '?' else 'an unknown rule'}" for gate in stopping]
