@@ -3,7 +3,7 @@
 import attrs
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from matrices import check, matrix
 
@@ -199,17 +199,38 @@ def _reference(pod, node, seen):
     return least, 50 + (50 + balance(asks.amounts) - balance({})) // 2
 
 
+@st.composite
+def roomy(draw):
+    """Give nodes of any size, pods that run there, and one that fits some of them: requests alone decide."""
+    def pod(name, node, most):
+        asks = [draw(st.integers(0, limit)) for limit in most]
+        wants = {key: ask for key, ask in zip(("cpu", "memory"), (f"{asks[0]}m", f"{asks[1]}"), strict=True)
+                 if draw(st.booleans())}
+        spec = PodSpec(node_name=node, containers=(Container(resources=Resources(requests=Frozen(wants))),))
+        return Pod(metadata=ObjectMeta(name=name, namespace="default"), spec=spec)
+
+    sizes = draw(st.lists(st.tuples(st.integers(1000, 64_000), st.integers(2**20, 2**38)), min_size=1, max_size=4))
+    nodes = [Node(metadata=ObjectMeta(name=f"n{place}"),
+                  status=NodeStatus(allocatable=Frozen(cpu=f"{cpu}m", memory=f"{memory}", pods="99")))
+             for place, (cpu, memory) in enumerate(sizes)]
+    running = [pod(f"r{place}", f"n{place % len(nodes)}", (8000, 2**34)) for place in range(draw(st.integers(0, 8)))]
+    return [*nodes, *running], pod("p", "", (1000, 2**20))
+
+
 @settings(max_examples=60)
-@given(clusters, pending)
-def test_resource_scores(objects, pod):
+@given(roomy())
+def test_resource_scores(drawn):
     """LeastAllocated and BalancedAllocation over columns equal their formulas in plain numbers."""
+    objects, pod = drawn
     seen = snapshot(objects)
     ranking = rank(judge(pod, seen, upstream_profile()))
+    assume(ranking.nodes)
+    asks = requests.pod_requests(pod.spec)
     for name in ranking.nodes:
         least, balanced = _reference(pod, seen.node(name), seen)
-        assert ranking.scores_of(name)["NodeResourcesFit"][1] == least
-        if "NodeResourcesBalancedAllocation" in ranking.raw:
-            assert ranking.scores_of(name)["NodeResourcesBalancedAllocation"][1] == balanced
+        scores = {plugin: points for plugin, (_, points, _) in ranking.scores_of(name).items()}
+        assert scores["NodeResourcesFit"] == least
+        assert scores.get("NodeResourcesBalancedAllocation") == (balanced if asks.cpu or asks.memory else None)
 
 
 @pytest.mark.parametrize("memory", [2**53 // 100 - 1, 2**53 // 100, 2**53 // 100 + 1, 2**54 + 2, 2**56 + 1])
