@@ -95,8 +95,6 @@ def _with_mutable_fields(before: PodSpec, after: PodSpec) -> PodSpec:
 
 
 def _with_images(before: Any, after: Any) -> Any:
-    if len(before) != len(after):
-        return before
     return tuple(attrs.evolve(old, image=new.image) for old, new in zip(before, after, strict=True))
 
 

@@ -48,7 +48,7 @@ def all_volumes(pod: Pod, seen: Snapshot) -> frozenset[AttachedVolume]:
 def bound_volumes(pod: Pod, seen: Snapshot) -> frozenset[AttachedVolume]:
     """Count the volumes of a pod that exist: bound claims and inline disks (1.11)."""
     claims = ((use, seen.claim(*use.claim) if use.claim else None) for use in volume_uses(pod))
-    existing = [use for use, claim in claims if use.claim is None or (claim is not None and claim.spec.volume_name)]
+    existing = [use for use, claim in claims if claim is None or claim.spec.volume_name]
     return frozenset(volume for use in existing if (volume := attached_volume(use, seen)) is not None)
 
 

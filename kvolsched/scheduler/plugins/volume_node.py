@@ -66,7 +66,7 @@ def _bound_affinities(pod: Pod, seen: Snapshot) -> Iterator[tuple[PersistentVolu
     """Yield the pod's bound volumes that have a node affinity."""
     for name in named_claims(pod):
         claim = seen.claim(pod.metadata.namespace, name)
-        volume = seen.volume(claim.spec.volume_name) if claim is not None and claim.spec.volume_name else None
+        volume = seen.volume(claim.spec.volume_name) if claim is not None else None
         required = volume.spec.required_node_affinity if volume is not None else None
         if volume is not None and required is not None:
             yield volume, required

@@ -190,14 +190,15 @@ def conflicts(volume: Volume, other: Volume) -> bool:
     wanted = exclusive_disk(volume)
     if wanted is None or wanted != exclusive_disk(other):
         return False
-    if volume.gce_persistent_disk is not None and other.gce_persistent_disk is not None:
-        return not (volume.gce_persistent_disk.read_only and other.gce_persistent_disk.read_only)
-    if volume.iscsi is not None and other.iscsi is not None:
-        return not (volume.iscsi.read_only and other.iscsi.read_only)
-    if volume.rbd is not None and other.rbd is not None:
-        both_read = volume.rbd.read_only and other.rbd.read_only
-        return not both_read and not set(volume.rbd.monitors).isdisjoint(other.rbd.monitors)
-    return True
+    if volume.rbd is not None and other.rbd is not None and set(volume.rbd.monitors).isdisjoint(other.rbd.monitors):
+        return False
+    return not (_only_reads(volume) and _only_reads(other))
+
+
+def _only_reads(volume: Volume) -> bool:
+    """Say whether a GCE disk, an iSCSI target or a Ceph image is only read."""
+    disks = (volume.gce_persistent_disk, volume.iscsi, volume.rbd)
+    return any(disk is not None and disk.read_only for disk in disks)
 
 
 NO_DISK_CONFLICT = VolumeRestrictions(  # as in 1.11, when a claim was for any number of pods

@@ -148,10 +148,10 @@ def _outside(key: str, values: frozenset[str], nodes: NodeTable) -> Mask:
     labelled = np.zeros(len(codes), bool)
     for label in LABELS:
         labelled |= nodes.labels(label).codes.array >= 0
-    holds = np.isin(codes, [nodes.labels(key).code(value) for value in sorted(values)])
+    holds = np.isin(codes, [nodes.labels(key).code(value) for value in values])
     if key in GA_LABELS:
         ga_label = nodes.labels(GA_LABELS[key])
-        holds |= (codes < 0) & np.isin(ga_label.codes.array, [ga_label.code(value) for value in sorted(values)])
+        holds |= (codes < 0) & np.isin(ga_label.codes.array, [ga_label.code(value) for value in values])
     outside: Mask = labelled & ~holds
     return outside
 

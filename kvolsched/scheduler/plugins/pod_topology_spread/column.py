@@ -29,7 +29,7 @@ def reject_rows(pod: Pod, constraints: tuple[SpreadConstraint, ...], columns: Co
         if domains.number < constraint.skipped_below:
             continue
         match_num = match_nums(constraint, domains, columns.seen)
-        has_min_domains = domains.number >= max(constraint.min_domains, 1)
+        has_min_domains = domains.number >= constraint.min_domains
         min_match = match_num[domains.exists].min() if has_min_domains else 0
         skewed = match_num > constraint.max_skew - constraint.self_match + min_match
         if not domains.lacking and not skewed.any():

@@ -36,7 +36,7 @@ class SpreadConstraint:
         stated: the constraint as the manifest states it.
         matcher: which pods are counted; None: no pod.
         self_match: 1 if the pod itself is counted once it is placed, else 0.
-        min_domains: with fewer domains than this, the minimum is 0.
+        min_domains: with fewer domains than this, the minimum is 0; at least 1.
         honors_node_affinity, honors_node_taints: only nodes that the pod selects, or tolerates, are counted.
         move_matcher: which pods count when they are removed or added in a trial, by preemption or as nominated pods:
             also terminating ones, and those of an empty selector, although they are never counted otherwise.

@@ -84,8 +84,8 @@ class DomainMatches:
 
     @property
     def has_min_domains(self) -> bool:
-        """Whether there are as many domains as minDomains asks for, and any at all."""
-        return len(self.match_num) >= max(self.constraint.min_domains, 1)
+        """Whether there are as many domains as minDomains asks for: one at least."""
+        return len(self.match_num) >= self.constraint.min_domains
 
     @cached_property
     def min_match(self) -> int:
