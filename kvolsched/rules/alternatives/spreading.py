@@ -58,7 +58,7 @@ class SpreadByAffinityTerms(PodTopologySpread):
         if domain not in group:
             where = f"{constraint.topology_key}={domain}"
             return OUTSIDE.reject(Stated(f"pods of the group in {where} < 1 by the affinity term"))
-        skew = Skew(constraint, domain, group[domain], min(group.values()), least="least of group")
+        skew = Skew(constraint, domain, group[domain], min(group.values()), len(group), least="least of group")
         return None if skew.fits else self.too_skewed.reject(SkewExceeds(skew))
 
     def column(self, pod: Pod, columns: ColumnContext) -> Any:

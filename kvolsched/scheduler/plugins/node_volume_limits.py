@@ -145,8 +145,6 @@ class NodeVolumeLimits:
     def rule(self, pod: Pod, node: Node, seen: Snapshot) -> Ok | Reject:
         """For each driver, the volumes on the node and the pod's new ones stay within the limit."""
         limits = self.limits.on(node, seen)
-        if not limits or not _has_volumes(pod):
-            return OK
         in_pods = {volume for other in seen.pods_on(node.metadata.name) for volume in volumes_of_pod(other, seen)}
         named = (attached_volume(use, seen) for use in seen.attachments.volume_attachments_on(node.metadata.name))
         attached = in_pods | {volume for volume in named if volume is not None}

@@ -84,7 +84,7 @@ class SkewScore:
         total = np.zeros(len(ranked), np.int64)
         for constraint in constraints:
             matching = _matching(pod, constraint, keys, columns)
-            total += matching - (matching[passed].min() if passed.any() else 0) - constraint.max_skew
+            total += matching - matching[passed].min(initial=matching.max()) - constraint.max_skew
         return np.where(ranked, total, NOT_RANKED)
 
     def normalise(self, raw: NDArray[Any]) -> Integers:

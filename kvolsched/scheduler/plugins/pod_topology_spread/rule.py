@@ -188,4 +188,4 @@ class PodTopologySpread:
 
 def _hard_constraints(pod: Pod, prepare: Preparation) -> tuple[SpreadConstraint, ...]:
     hard = hard_of(pod.spec.topology_spread_constraints)
-    return prepare_constraints(prepare, hard, pod.metadata.namespace, pod.metadata.labels) if hard else ()
+    return prepare_constraints(prepare, hard, pod.metadata.namespace, pod.metadata.labels)

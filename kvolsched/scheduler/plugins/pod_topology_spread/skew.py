@@ -26,18 +26,18 @@ class Skew:
         domain: the value of its topology key; None: the node lacks the key.
         match_num: how many pods are counted in the domain.
         min_match: the count of the emptiest domain, or 0 if there are fewer domains than minDomains.
+        domains: how many domains are counted.
         is_checked: whether the constraint can reject a node at all.
         least: what the minimum is, in words.
-        domains: how many domains are counted.
     """
 
     constraint: SpreadConstraint
     domain: str | None
     match_num: int
     min_match: int
+    domains: int
     is_checked: bool = True
     least: str = "minimum"
-    domains: int = 0
 
     @property
     def skew(self) -> int:
@@ -106,8 +106,9 @@ class DomainMatches:
     def skew(self, domain: str | None) -> Skew:
         """Return the skew of a domain; of one that is not counted, its count is 0."""
         match_num = self.match_num.get(domain, 0) if domain is not None else 0
-        is_checked = len(self.match_num) >= self.constraint.skipped_below
-        return Skew(self.constraint, domain, match_num, self.min_match, is_checked, domains=len(self.match_num))
+        domains = len(self.match_num)
+        is_checked = domains >= self.constraint.skipped_below
+        return Skew(self.constraint, domain, match_num, self.min_match, domains, is_checked)
 
 
 def match_domains(pod: Pod, constraint: SpreadConstraint, constraints: tuple[SpreadConstraint, ...],
