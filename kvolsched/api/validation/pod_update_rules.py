@@ -36,7 +36,7 @@ def validate_pod_update(old: Pod, new: Pod) -> FieldErrors:
     deadlines = (spec.rest.get("activeDeadlineSeconds") for spec in (before, after))
     deadline_errors = list(_validate_deadline(*deadlines))
     yield from deadline_errors
-    if deadline_errors and deadline_errors[0].value is not None:
+    if any(error.value is not None for error in deadline_errors):
         return
     yield from _validate_tolerations(before, after)
     gates = {gate.name for gate in before.scheduling_gates}
@@ -84,9 +84,6 @@ def _without_seconds(toleration: Toleration) -> Toleration:
 def _with_mutable_fields(before: PodSpec, after: PodSpec) -> PodSpec:
     """Return the older spec with the mutable fields of the newer one."""
     deadline = {"activeDeadlineSeconds": after.rest.get("activeDeadlineSeconds")}
-    grace = before.termination_grace_period_seconds
-    if grace is not None and grace < 0 and after.termination_grace_period_seconds == 1:
-        before = attrs.evolve(before, termination_grace_period_seconds=1)
     return attrs.evolve(
         before, containers=_with_images(before.containers, after.containers),
         init_containers=_with_images(before.init_containers, after.init_containers), tolerations=after.tolerations,
@@ -133,7 +130,5 @@ def with_directives(before: PodSpec, after: PodSpec) -> PodSpec:
 
 def _with_node_affinity(before: Affinity | None, after: Affinity | None) -> Affinity | None:
     newer: NodeAffinity | None = after.node_affinity if after is not None else None
-    if before is None or before == Affinity(node_affinity=before.node_affinity):
-        nothing_else = after is None or after == Affinity(node_affinity=newer)
-        return after if nothing_else else attrs.evolve(before or Affinity(), node_affinity=newer)
-    return attrs.evolve(before, node_affinity=newer)
+    merged = attrs.evolve(before or Affinity(), node_affinity=newer)
+    return None if after is None and merged == Affinity() else merged
