@@ -149,10 +149,10 @@ class NodeVolumeLimits:
         named = (attached_volume(use, seen) for use in seen.attachments.volume_attachments_on(node.metadata.name))
         attached = in_pods | {volume for volume in named if volume is not None}
         new = self.counted(pod, seen) - in_pods  # what is attached and used by no pod counts twice (v1.36.2)
-        for driver in sorted({volume.driver for volume in new} & limits.keys()):
+        for driver, limit in sorted(limits.items()):
             present, added = (sum(volume.driver == driver for volume in group) for group in (attached, new))
-            if present + added > limits[driver]:
-                return self.too_many.reject(LimitExceeded(driver, present, added, limits[driver]))
+            if added and present + added > limit:
+                return self.too_many.reject(LimitExceeded(driver, present, added, limit))
         return OK
 
     def column(self, pod: Pod, columns: ColumnContext) -> Any:

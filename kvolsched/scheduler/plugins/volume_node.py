@@ -67,6 +67,5 @@ def _bound_affinities(pod: Pod, seen: Snapshot) -> Iterator[tuple[PersistentVolu
     for name in named_claims(pod):
         claim = seen.claim(pod.metadata.namespace, name)
         volume = seen.volume(claim.spec.volume_name) if claim is not None else None
-        required = volume.spec.required_node_affinity if volume is not None else None
-        if volume is not None and required is not None:
+        if volume is not None and (required := volume.spec.required_node_affinity) is not None:
             yield volume, required
