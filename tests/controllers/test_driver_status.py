@@ -133,6 +133,15 @@ def test_on_each_node_an_instance_owns_the_pool_of_its_node():
     assert all(p.node_topology is None for p in entry.pools)
 
 
+def test_beside_instances_of_nodes_the_controller_still_makes_volumes():
+    """Who publishes for inline volumes alone leaves claims to the controller's instance, which publishes nothing."""
+    untracked = BASE.replace("storageCapacity: true", "capacityTracking: false")
+    made = cluster(claim("data"), pod("app", "data"), base=untracked, form="node")
+
+    assert "Bound" == made["pvc/data"].status.phase
+    assert () == driver(made).status.storage
+
+
 @pytest.mark.checklist("167")
 def test_with_an_instance_a_node_the_object_grows_with_the_nodes():
     """As many pools as nodes, where central provisioning has as many as zones."""
