@@ -66,7 +66,7 @@ class Domains:
         """Sum counts by row (None: all 0) up by domain."""
         if counts is None:
             return np.zeros(self.size, np.int64)
-        return sum_by_group(counts, self.code, self.size + 1)[: self.size]
+        return sum_by_group(counts, self.code, self.size)[: self.size]
 
 
 def match_nums(constraint: SpreadConstraint, domains: Domains, seen: Snapshot) -> Integers:
@@ -74,7 +74,7 @@ def match_nums(constraint: SpreadConstraint, domains: Domains, seen: Snapshot) -
     if constraint.matcher is None or (seen.removed_pods or seen.added_pods):
         return domains.sums(matches_by_row(constraint, seen))
     count = seen.pod_count(constraint.matcher)
-    return count.sums(domains.code, domains.size + 1, seen.nodes.version)[: domains.size]
+    return count.sums(domains.code, domains.size, seen.nodes.version)[: domains.size]
 
 
 def matches_by_row(constraint: SpreadConstraint, seen: Snapshot) -> NDArray[np.int32] | None:
@@ -109,7 +109,7 @@ def domain_rows(pod: Pod, constraint: SpreadConstraint, keys: tuple[str, ...], n
     def make() -> Domains:
         labels = nodes.labels(constraint.topology_key)
         counted = rows_with(keys, nodes) & (labels.codes.array >= 0)
-        if selected is not None and (selected[0] or selected[1] is not None):
+        if selected is not None:
             counted = counted & nodes.selected_by(pod.spec)
         if tolerated is not None:
             passes = [find_untolerated_taint(taints, tolerated) is None for taints in nodes.taint_sets]
