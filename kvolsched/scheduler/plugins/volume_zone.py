@@ -115,8 +115,6 @@ class VolumeZone:
 
     def prefilter(self, pod: Pod, seen: Snapshot) -> Skip | PreFilterReject | None:
         """Skip a pod without zone labels on bound volumes; reject one with a claim that does not lead to a volume."""
-        if not pod.spec.volumes:
-            return SKIP
         for name in named_claims(pod):
             if message := self.claim_error(pod.metadata.namespace, name, seen):
                 return PreFilterReject(self.name, Code.UNSCHEDULABLE_AND_UNRESOLVABLE, message)
