@@ -72,7 +72,7 @@ SILENT = re.compile(r"""  # what the documents are silent about, although it run
     | \b(assign_default_class|is_default|is_listed|migrated|modes_match|moves|serves_claim|serves_volume|shared_labels)\b
     | \b(_assign_default_class|has_class|pods_of|volume_taken)\b | :failed\ =\ PlannedEvent\(Key\(CLAIM
     | :(if\ )?(checks_capacity|guarded)(\ =|:) | :if\ any\(\(?waiting\.checks_capacity
-    | :if\ _single_pod_users\( | \.honors_node_taints\b | \bold\.spec\.tolerations\b | \bnodeTaintsPolicy\b
+    | \._claim_of:(if\ )?claim\b | \._claim_of:return\ claim\ if | :if\ _single_pod_users\( | \.honors_node_taints\b | \bold\.spec\.tolerations\b | \bnodeTaintsPolicy\b
     | :if\ ephemeral\b
     # of provisioners that are no CSI drivers
     | \.(is_on_node|_directory): | :(of_node|host)\ =\  | HOSTNAME_LABEL:\ \(host | \bis_csi\b

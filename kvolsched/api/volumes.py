@@ -359,7 +359,7 @@ def bind_volume_to_claim(volume: PersistentVolume, claim: PersistentVolumeClaim)
     """
     ref, annotations = volume.spec.claim_ref, volume.metadata.annotations
     claim_ref = claim_ref_of(claim)
-    if ref is None or not is_bound_to(volume, claim):
+    if ref is None:
         annotations = annotations.merged({BOUND_BY_CONTROLLER: "yes"})
     elif ref.uid == claim_ref.uid:
         return volume

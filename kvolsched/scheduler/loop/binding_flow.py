@@ -184,6 +184,8 @@ class WaitInPreBind:
         """Make the next write of PreBind, check whether the claims are bound, or bind the pod."""
         match binding.stage:
             case "bind":
+                for key in (*binding.provision, *(each.key for each in binding.writes if each.verb == "update")):
+                    forget(ctx, key)
                 return _bind(ctx, name, binding, profile)
             case "wait":
                 return self._wait(ctx, name, binding, profile)
@@ -326,10 +328,8 @@ def _bind(ctx: TurnContext, name: str, binding: BindingInProgress, profile: Prof
 
 
 def _abort_binding(ctx: TurnContext, name: str, binding: BindingInProgress, profile: Profile) -> None:
-    """Forget the assumed pod and its assumed objects, which is a pod deletion to waiting pods, and requeue the pod."""
+    """Forget the assumed pod, which is a pod deletion to waiting pods, and requeue the pod."""
     pod = binding.pod
-    for key in (*binding.provision, *(write.key for write in binding.writes if write.verb == "update")):
-        forget(ctx, key)
     forget(ctx, key_of(pod))
     ctx.remember(BINDING, name, None)
     assumed = evolve_parts(pod, spec={"node_name": binding.node})
