@@ -117,7 +117,7 @@ class VolumeSync:
 
     def _release(self, plan: PlanBuilder, volume: PersistentVolume) -> None:
         """Set a volume Released, then reclaim it by its policy."""
-        if volume.status.phase not in ("Released", "Failed"):
+        if volume.status.phase != "Failed":
             volume = self.options.writes.set_volume_phase(plan, volume, "Released")
         if volume.metadata.annotations.get(MIGRATED_TO):
             return  # the external provisioner reclaims it
