@@ -178,7 +178,7 @@ def _is_told(node):
             return _name(function) in TELLS
         case ast.FunctionDef(name) | ast.AnnAssign(ast.Name(name)):
             return name in TELLS or name in SPARES
-        case ast.BoolOp(ast.Or(), [_, ast.Constant("default")]):
+        case ast.BoolOp(ast.Or(), [_, ast.Constant("default")] | [ast.Attribute(attr="volume_attributes_class_name"), _]):
             return True
         case ast.AugAssign(ast.Attribute(attr="visits")):
             return True
