@@ -9,7 +9,7 @@ from objects import claim, node, pod, storage_class, volume
 
 import kvolsched
 from kvolsched import make
-from kvolsched.api.kinds.meta import Frozen, ObjectReference, evolve_parts
+from kvolsched.api.kinds.meta import Frozen, ObjectReference, evolve, evolve_parts
 from kvolsched.api.kinds.volume import PROVISIONED_BY, SELECTED_NODE_KEYS
 from kvolsched.cluster import Cluster
 from kvolsched.controllers import persistent_volume
@@ -174,6 +174,16 @@ def test_a_lost_claim_is_bound_again_when_its_volume_comes_back(options, kept):
     assert world["pvc/data"].status.capacity == {"storage": "10Gi"}
     assert world["pv/disk"].spec.claim_ref.uid == world["pvc/data"].metadata.uid
     assert world.sim.now == 15.0
+
+
+@pytest.mark.parametrize("uid", ["other", ""], ids=["another uid", "no uid"])
+def test_a_bound_claim_whose_volume_is_given_away_is_lost(options, uid):
+    """At the next period after the uid of its volume's claimRef is another, the claim is Lost, with Kubernetes' words."""
+    world = binder(options).create(storage_class(waits=False), volume()).run().create(claim()).run()
+    world.change("pv/disk", lambda old: evolve_parts(old, spec={"claim_ref": evolve(old.spec.claim_ref, uid=uid)})).run()
+    assert world["pvc/data"].status.phase == "Lost"
+    words = "Two claims are bound to the same volume, this one is bound incorrectly"
+    assert ("ClaimMisbound", words) in world.events("data")
 
 
 def test_a_lost_claim_leaves_a_volume_that_comes_back_for_another_claim(options):

@@ -183,7 +183,7 @@ def test_a_volume_named_by_another_claim_is_not_matched():
     """A prebound volume is left alone, and found by its own claim whatever its phase."""
     seen = snapshot([*ZONES, volume("v", claim="mine"), claim("mine"), claim("other"), storage_class(provisioner=LOCAL)])
     plugin = upstream_profile().plugin("VolumeBinding")
-    assert not plugin.decide(pod(volumes=using("other")), "n1", seen).fits
+    assert plugin.decide(pod(volumes=using("other")), "n1", seen).reasons
     assert [right.name for _, right in plugin.decide(pod(volumes=using("mine")), "n1", seen).static] == ["v"]
 
 

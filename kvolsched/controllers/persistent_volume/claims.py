@@ -34,6 +34,14 @@ def is_claimed(volume: PersistentVolume) -> bool:
     return volume.spec.claim_ref is not None and bool(volume.spec.claim_ref.uid)
 
 
+def loses_claim(old: PersistentVolume | None, new: PersistentVolume | None) -> bool:
+    """Say whether a volume that was some claim's is not this claim's any more."""
+    ref = old.spec.claim_ref if old is not None else None
+    if ref is None or not ref.uid or new is None:
+        return False
+    return new.spec.claim_ref is None or new.spec.claim_ref.uid != ref.uid
+
+
 @attrs.frozen
 class ClaimSync:
     """Decides about one claim at a time; `may_start` says whether an operation may run now."""
@@ -46,8 +54,8 @@ class ClaimSync:
         if cache_of(ctx).written:
             return deliveries
         waiting = cache_of(ctx).indexes["pending_claims"]
-        return [each for each in deliveries if each.key.kind != VOLUME or each.new is None
-                or not is_claimed(each.new) or waiting.keys(("volume", each.key.name))]  # fmt: skip
+        return [each for each in deliveries if each.key.kind != VOLUME or each.new is None or not is_claimed(each.new)
+                or loses_claim(each.old, each.new) or waiting.keys(("volume", each.key.name))]  # fmt: skip
 
     def enqueue(self, ctx: TurnContext, key: Key, old: Any, new: Any) -> Iterator[str]:
         """Yield the claims that a change concerns, unless a sync would do nothing; those it may help wake at a tick."""
@@ -68,11 +76,11 @@ class ClaimSync:
                 elif new is not None and new.spec.claim_ref is None:
                     self._wake_pending(ctx, "volume", key.name)
                     self._wake_pending(ctx, "class", volume_rules.class_of_volume(new))
-                    if old is not None and old.spec.claim_ref is not None:
-                        self._wake_claim(ctx, volume_rules.claim_ref_key(old.spec.claim_ref), key.name)
                 elif new is not None:
                     named = None if is_claimed(new) else ""
                     self._wake_claim(ctx, volume_rules.claim_ref_key(new.spec.claim_ref), named)
+                if loses_claim(old, new):
+                    self._wake_claim(ctx, volume_rules.claim_ref_key(old.spec.claim_ref), key.name)
             case "StorageClass":
                 self._wake_pending(ctx, "class", key.name)
                 if new is not None and new.is_default:
@@ -178,8 +186,6 @@ class ClaimSync:
         """Return the volume to bind: the fewest access modes that hold a match win, even over a smaller volume."""
         indexes = cache_of(ctx).indexes
         prebound = indexes["claimed_volumes"].get(volume_rules.claim_key(claim))
-        if delayed and not prebound:
-            return None
         class_name = volume_rules.class_of_claim(claim)
         for modes in volume_rules.mode_sets(claim.spec.access_modes):
             candidates = [volume for volume in prebound if volume_rules.modes_of(volume) == modes]

@@ -121,12 +121,11 @@ class VolumeSync:
             volume = self.options.writes.set_volume_phase(plan, volume, "Released")
         if volume.metadata.annotations.get(MIGRATED_TO):
             return  # the external provisioner reclaims it
-        uid, name = volume.metadata.uid, volume.metadata.name
         match volume.spec.persistent_volume_reclaim_policy:
             case "Retain":
                 plan.describe(f"PV controller keeps {reference_of(volume)}: its reclaim policy is Retain")
             case "Delete" | "Recycle" as policy:
-                self._start_operation(plan, volume, f"{policy.lower()}-{name}[{uid}]")
+                self._start_operation(plan, volume, f"{policy.lower()}-{volume.metadata.name}[{volume.metadata.uid}]")
             case _:
                 message = "Volume has unrecognized PersistentVolumeReclaimPolicy"
                 self.options.writes.fail_volume(plan, volume, "VolumeUnknownReclaimPolicy", message)
@@ -141,9 +140,8 @@ class VolumeSync:
         elif not operation.startswith("recycle") and not provisioner and (
             self.options.driven_sources.isdisjoint(volume.spec.rest)
         ):
-            why = "no volume plugin matched"
-            message = self.options.messages.no_deleter.format(volume=volume.metadata.name, why=why)
-            self.options.writes.fail_volume(plan, volume, "VolumeFailedDelete", message)
+            words = self.options.messages.no_deleter.format(volume=volume.metadata.name, why="no volume plugin matched")
+            self.options.writes.fail_volume(plan, volume, "VolumeFailedDelete", words)
 
 
 def _is_gone(old: Any, new: Any) -> bool:

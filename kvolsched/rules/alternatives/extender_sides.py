@@ -353,7 +353,7 @@ class Endpoint:
         decisions = {node: self.volume_binding.decide(question.pod, node, cache.snapshot) for node in question.nodes}
         name = question.pod.metadata.name
         if question.verb == FILTER:
-            fits = tuple(node for node, each in decisions.items() if each.fits)
+            fits = tuple(node for node, each in decisions.items() if not (each.reasons or each.error))
             reasons = tuple(reason for each in decisions.values() for reason in (*each.reasons, each.error) if reason)
             ctx.describe(f"Extender finds volumes for {name} on {', '.join(fits) or 'no node'}.")
             answer(ctx, FILTER, cause, CallAnswer(fits, reasons))

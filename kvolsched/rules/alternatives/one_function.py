@@ -27,7 +27,8 @@ class SingleFunctionPass(SchedulingPass):
         snapshot, flow = assume_cache(ctx).snapshot, self.flow
         assert isinstance(flow, Strategy)
         for node in sorted(totals, key=lambda each: (-totals[each], each)):
-            if flow.volume_binding.decide(pod, node, snapshot).fits:
+            decision = flow.volume_binding.decide(pod, node, snapshot)
+            if not (decision.reasons or decision.error):
                 return node
         return ""
 

@@ -55,11 +55,6 @@ class VolumeDecision:
     score: int = 0
     shares: Shares = ()
 
-    @property
-    def fits(self) -> bool:
-        """Whether the pod can have its volumes on the node."""
-        return not self.reasons and not self.error
-
 
 FITS = VolumeDecision()
 
