@@ -259,7 +259,7 @@ class VolumeBinding(VolumeBindingRule):
         inputs.split_by_rows(nodes.live.array)  # freed rows are never the row of a group
         checks_capacity = any(waiting.checks_capacity for waiting in claims)
         classes = {waiting.shape.storage_class: waiting.storage_class for waiting in claims}
-        for name, storage_class in sorted(classes.items()):
+        for name, storage_class in classes.items():
             for _, rows in seen.free_volumes.segments(name):
                 inputs.split_by_rows(rows)
             if storage_class is not None and provisioning:
