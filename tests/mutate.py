@@ -63,7 +63,7 @@ DOCUMENTED = ("api/validation/pod_update_rules.py", "api/volumes.py", "controlle
 WORDS_OF_VERDICTS = ("card.py", "evidence.py")
 DOCUMENTS_VALUES = ("DESIGN", "DRAFT", "CHECK_VOLUME_BINDING", "MATCH_UNBOUND_PVCS", "EVEN_PODS_SPREAD", "NO_DISK_CONFLICT")
 TODAYS = re.compile(  # what a cell runs only under today's rules
-    r"\.(WaitInPreBind|CSIMigration|CapacityPublisher|CapacityShape|ShapePoint|StorageCapacityCheck)\."
+    r"\.(WaitInPreBind|CSIMigration|ClaimFailures|CapacityPublisher|CapacityShape|ShapePoint|StorageCapacityCheck)\."
 )
 SILENT = re.compile(r"""  # what the documents are silent about, although it runs under their rules, too: of later releases
     \.(_index_pod|_is_going|_stops_tracking_inline|mode|offered_by|single_pod_mode|_single_pod_users|with_offered):
