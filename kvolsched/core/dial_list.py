@@ -67,7 +67,7 @@ def dials(component: str = "") -> DialTable:
     default_seconds = 300  (a number of seconds from 0)
         for which a pod tolerates that its node is not ready or unreachable, if it does not say
     """
-    options = {name: revision_named(name).options for name in (release.NAME for release in RELEASES)}
+    options = {name: revision_named(name).options for name in RELEASES}
     first, *_ = options.values()
     rows = [DialRow(EVERY, *row) for row in _rows({"": EveryComponent()})]
     for name in first:

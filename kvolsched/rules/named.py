@@ -6,7 +6,7 @@ from functools import cache
 
 from ..api.unknown_name import UnknownName, did_you_mean
 from ..scheduler.framework.card import NO_CARD, Card
-from .registry import LATER_REVISIONS
+from .registry import LATER_REVISIONS, TODAY
 from .releases import design_documents, early_draft, kubernetes_1_36
 from .releases.design_documents import design
 from .releases.early_draft import draft
@@ -14,8 +14,8 @@ from .releases.kubernetes_1_36 import upstream
 from .revision import Revision
 from .settings import with_settings_named
 
-RELEASES = (kubernetes_1_36, design_documents, early_draft)
-STANDS_FOR: Mapping[str, tuple[str, str]] = {release.NAME: release.STANDS_FOR for release in RELEASES}
+RELEASES = {TODAY: kubernetes_1_36, "design": design_documents, "draft": early_draft}
+STANDS_FOR: Mapping[str, tuple[str, str]] = {name: release.STANDS_FOR for name, release in RELEASES.items()}
 """What each set of rules stands for, and where it says nothing; all others are designs that the documents reject."""
 _VERSION = re.compile(r"\bv?1\.(\d+)\b")
 REVISIONS: dict[str, Callable[[], Revision]] = {
@@ -73,7 +73,7 @@ def of_release(asked: str) -> str:
     if found is None:
         return ""
     minor = int(found[1])
-    return min((abs(each - minor), str(release.NAME)) for release in RELEASES for each in release.MINORS)[1]
+    return min((abs(each - minor), name) for name, release in RELEASES.items() for each in release.MINORS)[1]
 
 
 def known_revisions(names: list[str]) -> str:

@@ -433,10 +433,10 @@ class CapacityPublisher(Publisher):
     def causes_to_refresh(self, ctx: TurnContext, segments: Sequence[Topology] | None, storage_class: str) -> list[str]:
         """Return the capacities to ask for after a volume was made or deleted: by its topologies, else by its class.
 
-        A volume without node affinity has no `segments` (None).
+        A volume that failed has no `segments` (None), one without node affinity the empty one.
         """
         items = self.items(ctx).items()
-        if segments is not None:
+        if segments is not None and () not in segments:
             return [name for name, item in items if item.segment in segments]
         return [name for name, item in items if item.storage_class == storage_class]
 

@@ -69,7 +69,7 @@ class VolumeDeletion:
             plan.delete(volume, f"{driver.label} deletes {reference_of(volume)}: it was released")
             if driver.options.pools:
                 driver.storage.free(ctx.sim.log, volume)
-                if volume.spec.node_affinity is not None:
+                if volume.spec.node_affinity is not None or driver.options.publishing.form != "objects":
                     driver.refresh_capacity(ctx, volume)
         elif volume is not None and self._is_going(volume):
             words = f"{driver.label} removes its finalizer from {reference_of(volume)}: the storage is deleted"
@@ -101,15 +101,14 @@ def component(name: str, options: ProvisionerOptions = UPSTREAM, node: str = "")
             (f"{instance} deleter", deletion, "PersistentVolume", deletion.concerning),
         )
     ]
-    publishes = bool(options.pools) and bool(node) == options.per_node
     if node and options.publishing.form == capacity.NODE:
         routines = []
     watches: tuple[str, ...] = WATCHES
     views: dict[str, Callable[[], View]] = {TOPOLOGIES: NodeTopologies}
-    if publishes:
+    if options.pools:
         watches = (*WATCHES, "CSIStorageCapacity" if options.publishing.form == "objects" else "CSIDriver")
         views |= {sort: partial(WorkQueue, sort, lambda _note: 0) for sort in (capacity.ITEM, ANSWER)}
         routines.append(driver.publisher.routine())
-    needs_poll = driver.publisher.needs_poll if publishes else None
+    needs_poll = driver.publisher.needs_poll if options.pools else None
     return Component(instance, watches, tuple(routines), lambda _seen: {name: view() for name, view in views.items()},
                      activation=activation, needs_poll=needs_poll)

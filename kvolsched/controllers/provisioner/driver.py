@@ -92,9 +92,7 @@ class StorageDriver:
         return storage_class.parameters if storage_class is not None else EMPTY
 
     def refresh_capacity(self, ctx: TurnContext, volume: PersistentVolume, *, failed: bool = False) -> None:
-        """Have the publisher ask again where a volume was created, was deleted or found no room, if it runs here."""
-        if bool(self.node) != self.options.per_node:
-            return
-        segments = segments_of(volume) if volume.spec.node_affinity is not None and not failed else None
+        """Have the publisher ask again where a volume was created, was deleted or found no room."""
+        segments = None if failed else segments_of(volume)
         for cause in self.publisher.causes_to_refresh(ctx, segments, volume.spec.storage_class_name):
             enqueue(ctx, self.publisher.name, cause)

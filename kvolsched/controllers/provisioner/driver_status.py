@@ -119,9 +119,8 @@ class StatusPublisher(Publisher):
         if cause in (ARRANGE, POLL):
             if wanted and self.options.interval and ctx.note("wake", f"{self.name}|{POLL}") is None:
                 ctx.wake_after(POLL, self.options.interval, periodic=True)
-            published = self._published(ctx)
-            managed = {name for name, (entry, pool) in published.items() if self._manages(ctx, entry, pool)}
-            for name in (*wanted, *sorted(managed - wanted.keys())):
+            published = self._published(ctx).items()
+            for name in (*wanted, *(name for name, (entry, pool) in published if self._manages(ctx, entry, pool))):
                 ctx.enqueue(name)
             return ()
         item, old = wanted.get(cause), self._published(ctx).get(cause)
@@ -161,7 +160,7 @@ class StatusPublisher(Publisher):
         if self.options.form == NODE:
             return storage_class == EPHEMERAL_STORAGE and pool.node_list == (self.node,)
         found = ctx.seen.get("StorageClass", storage_class)
-        return storage_class == EPHEMERAL_STORAGE or found is None or found.provisioner == self.driver
+        return found is None or found.provisioner == self.driver
 
     def _capacity(self, ctx: TurnContext, item: PublishedPool) -> CapacityResponse:
         """Ask the driver about a class and a segment or, on a node, with an empty request, which means that node."""

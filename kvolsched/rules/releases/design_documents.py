@@ -33,7 +33,6 @@ from ...scheduler.plugins.volume_restrictions import NO_DISK_CONFLICT
 from ...scheduler.plugins.volume_zone import VolumeZone, ignore_claims
 from ..revision import OTHER_CONTROLLERS, Revision, volume_binding_of
 
-NAME = "design"
 STANDS_FOR = ("the design documents", "and Kubernetes 1.11 and 1.16 where they are silent")
 MINORS = (11, 16)
 
@@ -58,7 +57,7 @@ def design_profile() -> Profile:
             EnabledPlugin(VolumeZone(claim_error=ignore_claims, document_name="NoVolumeZoneConflict")),
             EnabledPlugin(EVEN_PODS_SPREAD, 1),
             EnabledPlugin(INTER_POD_AFFINITY_1_11, 0),  # preferred terms do not rank
-            EnabledPlugin(PREEMPTION_1_11, 0),
+            EnabledPlugin(PREEMPTION_1_11),
             EnabledPlugin(NodeResourcesBalancedAllocation(score_of=score_balance), 1),
         ),
         EventWording(prefilter_alone=True, counts_errors=True),

@@ -13,7 +13,6 @@ from ..revision import Revision, volume_binding_of
 from ..settings import GATES_OF_DRAFT
 from .design_documents import design, design_profile
 
-NAME = "draft"
 STANDS_FOR = ("the earliest of the documents", "and design where it does not differ")
 MINORS = ()
 

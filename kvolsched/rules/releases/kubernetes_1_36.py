@@ -22,11 +22,9 @@ from ...scheduler.plugins.taint_toleration import TaintToleration
 from ...scheduler.plugins.volume_binding import VolumeBinding
 from ...scheduler.plugins.volume_restrictions import VolumeRestrictions
 from ...scheduler.plugins.volume_zone import VolumeZone
-from ..registry import TODAY
 from ..revision import Revision, volume_binding_of
 from ..settings import GATES_OF_TODAY
 
-NAME = TODAY
 STANDS_FOR = ("Kubernetes v1.36", "")  # and where it is silent
 MINORS = (36,)  # of Kubernetes 1
 
