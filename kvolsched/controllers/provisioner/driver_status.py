@@ -186,7 +186,7 @@ class StatusPublisher(Publisher):
 
     @staticmethod
     def _has_capacity(old: CSIStoragePool, pool: CSIStoragePool) -> bool:
-        return old.capacity is not None and value(old.capacity) == value(pool.capacity or "0")
+        return old.capacity is not None and value(old.capacity) == value(str(pool.capacity))
 
     def _patch(self, patch: PoolPatch) -> Write:
         verb = f"publishes {patch.pool.capacity} for" if patch.pool is not None else "removes"
