@@ -97,8 +97,8 @@ class VolumeProvisioning:
         """Return the selected node that counts for a claim, or ""."""
         if not self.driver.options.node_needs_delay:
             return selected_node(claim) or self.driver.node
-        storage_class: StorageClass | None = ctx.seen.get("StorageClass", class_of_claim(claim))
-        return selected_node(claim) if storage_class is not None and storage_class.delayed else ""
+        storage_class: StorageClass = ctx.seen.get("StorageClass", class_of_claim(claim))
+        return selected_node(claim) if storage_class.delayed else ""
 
     def sync(self, ctx: TurnContext, cause: str) -> Sequence[Write]:
         """Start an attempt for a claim, or finish the one that is under way."""
@@ -208,7 +208,7 @@ class VolumeProvisioning:
         if first_alone and options.list_for_node and not options.strict_topology:
             remembered = evolve(remembered, abridged=True)
         first = requirement.preferred[0]
-        if options.pools and (node is None or options.tries_preferred):  # it tries them in the order of preference
+        if node is None or options.tries_preferred:  # it tries them in the order of preference
             room, size = partial(driver.storage.has_room, ctx.sim.log, storage_class.parameters), requested(claim)
             first = next((segment for segment in requirement.preferred if room(segment, size)), first)
         return ({key: (value,) for key, value in first},), remembered
