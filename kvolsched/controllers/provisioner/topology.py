@@ -151,8 +151,8 @@ class DriverTopology:
     counts: NodeTopologies | None = None
 
     def node(self, name: str) -> Node | None:
-        """Return a node, or None."""
-        if self.selected is not None and self.selected.metadata.name == name:
+        """Return the selected node, else the one of this name, or None."""
+        if self.selected is not None:
             return self.selected
         found: Node | None = self.seen.get("Node", name)
         return found
@@ -292,7 +292,7 @@ def _aggregated(request: TopologyRequest, registered: DriverTopology, remembered
     if not keys:
         raise NoTopologyYet("no available topology found", remembered)
     found = registered.topologies(keys)
-    if not found and not (registered.assumes and not request.node):
+    if not found and not registered.assumes:
         raise NoTopologyYet(f"topologyKeys [{' '.join(keys)}] were not found on any nodes", remembered)
     return found
 
