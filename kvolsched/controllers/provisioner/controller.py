@@ -38,7 +38,7 @@ class VolumeDeletion:
 
     def enqueue(self, ctx: TurnContext, key: Key, _old: Any, new: Any) -> Iterator[str]:
         """Yield a volume of this driver that was released or is being deleted."""
-        if new is None or not self.driver.serves_volume(ctx, new):
+        if key.kind != "PersistentVolume" or new is None or not self.driver.serves_volume(ctx, new):
             return
         if self._is_released(new) and self.driver.options.delay > 0:
             ctx.wake_after(key.name, self.driver.options.delay)

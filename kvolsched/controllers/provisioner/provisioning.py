@@ -67,7 +67,7 @@ class VolumeProvisioning:
 
     def enqueue(self, ctx: TurnContext, key: Key, _old: Any, new: Any) -> Iterator[str]:
         """Yield a changed claim that waits for this driver and has no attempt yet."""
-        if new is not None and self._is_waiting(ctx, new):
+        if key.kind == "PersistentVolumeClaim" and new is not None and self._is_waiting(ctx, new):
             cause = f"{key.namespace}/{key.name}"
             if ctx.note("attempt", cause) is None:
                 yield cause
