@@ -114,5 +114,5 @@ def with_zone_labels(volume: PersistentVolume, nodes: Iterable[Node]) -> Persist
 
 def domain_of(volume: PersistentVolume) -> str:
     """Return the first value of a volume's affinity: the domain that capacity ran out in."""
-    terms = volume.spec.node_terms
-    return terms[0].match_expressions[0].values[0] if terms else "the cluster"
+    parts = (part for term in volume.spec.node_terms for part in term.match_expressions)
+    return next((part.values[0] for part in parts), "the cluster")
