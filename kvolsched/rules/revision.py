@@ -166,12 +166,12 @@ class Revision(SettableRules):
     def __repr__(self) -> str:
         return f"rules {self.name}: {', '.join(each.plugin.name for each in self.profile.plugins)}"
 
-    def with_plugin(self, plugin: Any, weight: int = 1) -> Revision:
+    def with_plugin(self, plugin: Any, weight: int) -> Revision:
         """Return these rules with a plugin added at the profile's end.
 
         >>> from kvolsched.scheduler.framework.custom_plugin import custom_plugin
         >>> from kvolsched import upstream
-        >>> upstream().with_plugin(custom_plugin(lambda pod, node, seen: True, name="any")).name
+        >>> upstream().with_plugin(custom_plugin(lambda pod, node, seen: True, name="any"), 1).name
         'upstream + any'
         """
         plain = self._plain()

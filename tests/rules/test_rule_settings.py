@@ -62,7 +62,7 @@ def test_gates_are_kept():
 def test_a_plugin_of_ones_own_stays():
     """A plugin that is added before or after a setting is there with it, and in the name."""
     mine = custom_plugin(lambda _pod, _node, _seen: True, name="mine")
-    before, after = design().with_plugin(mine).with_gates(OFF), design().with_gates(OFF).with_plugin(mine)
+    before, after = design().with_plugin(mine, 1).with_gates(OFF), design().with_gates(OFF).with_plugin(mine, 1)
     assert before == after
     assert "design (kube-scheduler: VolumeScheduling=false) + mine" == before.name
     assert "mine" == before.profile.plugins[-1].name
