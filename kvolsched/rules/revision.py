@@ -229,7 +229,7 @@ class Revision(SettableRules):
             raise ValueError(f"{self.name}: rules were changed after level, gates, phase or rollback; set those last")
         return self.plain
 
-    def simulation(self, *, seed: int = 0, components: Mapping[str, Mapping[str, Any]] | None = None) -> Simulation:
+    def simulation(self, *, seed: int = 0, components: Mapping[str, Mapping[str, Any]] = EMPTY) -> Simulation:
         """Return a simulation with this revision's components, in the order of the lanes.
 
         Args:
@@ -243,7 +243,7 @@ class Revision(SettableRules):
         >>> "kube-scheduler" in design().simulation().processes
         True
         """
-        dials = dict(components or {})
+        dials = dict(components)
         self._check_dials(dials)
         rules = attrs.evolve(self, flow=with_dials(SCHEDULER, self.flow, dials.get(SCHEDULER)))
         drivers = self.drivers(dials)
