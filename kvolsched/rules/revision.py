@@ -166,12 +166,12 @@ class Revision(SettableRules):
     def __repr__(self) -> str:
         return f"rules {self.name}: {', '.join(each.plugin.name for each in self.profile.plugins)}"
 
-    def with_plugin(self, plugin: Any, weight: int) -> Revision:
+    def with_plugin(self, plugin: Any, weight: int = 1) -> Revision:
         """Return these rules with a plugin added at the profile's end.
 
         >>> from kvolsched.scheduler.framework.custom_plugin import custom_plugin
         >>> from kvolsched import upstream
-        >>> upstream().with_plugin(custom_plugin(lambda pod, node, seen: True, name="any"), 1).name
+        >>> upstream().with_plugin(custom_plugin(lambda pod, node, seen: True, name="any")).name
         'upstream + any'
         """
         plain = self._plain()
@@ -229,7 +229,7 @@ class Revision(SettableRules):
             raise ValueError(f"{self.name}: rules were changed after level, gates, phase or rollback; set those last")
         return self.plain
 
-    def simulation(self, *, seed: int = 0, components: Mapping[str, Mapping[str, Any]] = EMPTY) -> Simulation:
+    def simulation(self, *, seed: int = 0, components: Mapping[str, Mapping[str, Any]] | None = None) -> Simulation:
         """Return a simulation with this revision's components, in the order of the lanes.
 
         Args:
@@ -243,7 +243,7 @@ class Revision(SettableRules):
         >>> "kube-scheduler" in design().simulation().processes
         True
         """
-        dials = dict(components)
+        dials = dict(components or {})
         self._check_dials(dials)
         rules = attrs.evolve(self, flow=with_dials(SCHEDULER, self.flow, dials.get(SCHEDULER)))
         drivers = self.drivers(dials)

@@ -97,8 +97,8 @@ class VolumeProvisioning:
         """Return the selected node that counts for a claim, or ""."""
         if not self.driver.options.node_needs_delay:
             return selected_node(claim) or self.driver.node
-        storage_class: StorageClass = ctx.seen.get("StorageClass", class_of_claim(claim))
-        return selected_node(claim) if storage_class.delayed else ""
+        storage_class: StorageClass | None = ctx.seen.get("StorageClass", class_of_claim(claim))
+        return selected_node(claim) if storage_class is not None and storage_class.delayed else ""
 
     def sync(self, ctx: TurnContext, cause: str) -> Sequence[Write]:
         """Start an attempt for a claim, or finish the one that is under way."""

@@ -325,7 +325,7 @@ def spread_index(claim: str, among: int) -> int:
     the claims of one replica lie together.
     """
     name, dash, digits = claim.rpartition("-")
-    is_ordinal = dash and digits.isdigit() and int(digits) < 1 << 32
+    is_ordinal = dash and digits.isascii() and digits.isdigit() and int(digits) < 1 << 32
     text, offset = (name.rpartition("-")[2], int(digits)) if is_ordinal else (claim, 0)
     return ((fnv1(text.encode()) + offset) % (1 << 32)) % among
 
