@@ -8,6 +8,8 @@ scenarios, recorded clusters and those of random acts (`drawn_clusters`); in pan
 import json
 import random
 import re
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import attrs
 import fault_runs
@@ -44,6 +46,7 @@ from kvolsched.questions.fix.edit import undo as undo_of
 from kvolsched.questions.fix.edit_search import _candidates as proposed
 from kvolsched.questions.fix.edit_search import failures_of
 from kvolsched.questions.fix.pods import let_it_be_tried
+from kvolsched.questions.fix import trials
 from kvolsched.questions.fix.trial_cluster import TrialCluster
 from kvolsched.questions.near_names import near_misses
 from kvolsched.questions.predict import ASKS, forget_grades, grade
@@ -57,6 +60,7 @@ REFUSED = (ApplyRefused, LookupError, ValueError, TypeError)
 WIDTHS = (320, 480, 560, 700, 820, 1000, 1000, 1400)
 SELECTED = re.compile(r'data-ref="([^"]+)"')
 UNIQUE = re.compile(r"\bk-?[0-9a-f]{6,}\b|0x[0-9a-f]+")  # what no two runs share
+CODE = re.compile(r"\(\(data\) => .*?(?=\{\"root\")", re.DOTALL)
 SET = re.compile(r"frozenset\(\{([^{}]*)\}\)")
 NO_VALUES = {"chart", "cluster", "svg", "theme", "width", "bytes_per_state", "with_fix", "world"}  # pictures, clusters, sizes
 SERIES = ("running", "pending", "failures", "cpu held", "room", "skew", "lives", "runing")
@@ -190,6 +194,53 @@ def fixes(seed, rng):
             yield f"fix {name} {number}", "\n".join([repr(fix), str(fix), tried, str(fix.letter), str(fix.nodes)])
 
 
+def judged(_seed, rng):
+    """Ask what would help in a cluster so large that nothing is run, and see it in a notebook's cell."""
+    cluster, small = somewhere(rng.choice((of_details, of_wishes, of_disks, of_record, of_people, of_many)), rng), trials.LARGE
+    try:
+        trials.LARGE = 1
+        for pod in [pod for pod in cluster.objects("pods") if not pod.spec.node_name][:3]:
+            name = f"{pod.metadata.namespace}/{pod.metadata.name}"
+            yield told_of(f"fix {name}", lambda name=name: cell_of(cluster.fix(name)), rng)
+    finally:
+        trials.LARGE = small
+
+
+def kept(_seed, rng):
+    """See answers in a notebook's cell, and save them under every ending."""
+    cluster = somewhere(rng.choice((of_details, of_wishes, of_disks, of_record, of_people, of_chance, of_scenario)), rng)
+    for question, asked in rng.sample(questions(cluster, rng), 4):
+        try:
+            answer = asked()
+        except REFUSED:
+            continue
+        if hasattr(answer, "_repr_mimebundle_") and not hasattr(answer, "comm"):
+            yield question, cell_of(answer)
+        if hasattr(answer, "save"):
+            yield f"{question}, saved", "\n".join(saved(answer, ending) for ending in ("svg", "txt", "html", "json"))
+
+
+def cell_of(answer):
+    """Return what a notebook's cell has of an answer, in words for each form."""
+    shown = answer._repr_mimebundle_()
+    forms = shown[0] if isinstance(shown, tuple) else shown
+    return told_without_code("\n".join(f"{form}: {forms[form]}" for form in forms if form != "image/png"))
+
+
+def saved(answer, ending):
+    """Return what is saved of an answer, or why it is not."""
+    with TemporaryDirectory() as folder:
+        try:
+            return told_without_code(answer.save(Path(folder) / f"it.{ending}").read_text(encoding="utf-8"))
+        except REFUSED as error:
+            return f"{ending}: {error}".replace(folder, "")
+
+
+def told_without_code(text):
+    """Return what a cell or a page shows without the code that unfolds it, which browsers' tests see."""
+    return UNIQUE.sub("", CODE.sub("", text))
+
+
 def whys(_seed, rng):
     """Ask why each pod waits, and what was judged of it."""
     cluster = somewhere(rng.choice((of_details, of_details, of_details, of_wishes, of_disks, of_record, of_record, of_record, of_people, of_chance)), rng)
@@ -243,10 +294,29 @@ def of_edit(edit):
 
 def panel(_seed, rng):
     """Do random things in a panel, and read all of it each time."""
-    cluster = somewhere(rng.choice((of_scenario, of_scenario, of_chance, of_record)), rng)
-    lab = cluster.lab()
+    lab = somewhere(rng.choice((of_scenario, of_scenario, of_chance, of_record)), rng).lab()
     lab.do("width", px=rng.choice((500, 700, 1000, 1300)))
-    for number in range(12):
+    yield from driven(lab, rng, 12)
+
+
+def pairs(_seed, rng):
+    """Do random things in a panel of two clusters: what somebody did to a fork, or the same under other rules."""
+    cluster = somewhere(rng.choice((of_scenario, of_scenario, of_chance, of_record)), rng)
+    other = after(cluster, rng)
+    other.run(steps=rng.choice((0, 0, 1, 9)))
+    try:
+        lab = cluster.lab(beside=rng.choice((other, other, cluster.under(rng.choice(("design", "upstream"))))))
+    except REFUSED as error:
+        yield "beside", str(error)
+        return
+    lab.do("width", px=rng.choice((500, 700, 1000, 1300)))
+    yield "opened", UNIQUE.sub("", "\n".join([lab.reading(), *controls(lab), *shown_of(lab)]))
+    yield from driven(lab, rng, 8)
+
+
+def driven(lab, rng, count):
+    """Do so many random things in a panel, and read all of it each time."""
+    for number in range(count):
         drawn = "".join(shown_of(lab))
         refs = sorted(set(SELECTED.findall(drawn))) or ["pod/none"]
         act, fields = rng.choice(commands(lab, refs, rng))
@@ -483,7 +553,7 @@ def names(_seed, rng):
 SOURCES = {"record": of_record, "people": of_people, "incident": of_incident, "scenario": of_scenario, "chance": of_chance, "many": of_many,
            "wishes": of_wishes, "dump": of_dump, "details": of_details}
 SORTS = {**{name: lambda seed, rng, source=source: walk(source, seed, rng) for name, source in SOURCES.items()},
-         "fixes": fixes, "edits": edits, "whys": whys, "pictures": pictures, "panel": panel, "bets": bets, "what-ifs": what_ifs, "searches": searches, "words": words, "terminal": terminal, "typed": typed, "benches": benches, "names": names, "patches": patches,
+         "fixes": fixes, "edits": edits, "whys": whys, "pictures": pictures, "panel": panel, "pairs": pairs, "judged": judged, "kept": kept, "bets": bets, "what-ifs": what_ifs, "searches": searches, "words": words, "terminal": terminal, "typed": typed, "benches": benches, "names": names, "patches": patches,
          "invariants": invariants}
 
 

@@ -72,7 +72,7 @@ def test_fixes_come_in_the_order_of_their_classes():
     for name, pod, *_ in ROWS[::4]:
         letters = [fix.letter for fix in fixes_of(name, pod)]
         assert sorted(letters, key=ORDER.index) == letters, name
-    assert "G" == worst("AGC")
+    assert ("G", "W") == (worst("AGC"), worst(""))
     assert set(USUAL.values()) <= set(CLASSES)
 
 

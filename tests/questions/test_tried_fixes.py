@@ -109,6 +109,7 @@ def test_fixes_of_a_large_cluster_are_judged_and_not_run(monkeypatch, zones, oth
     assert "judged by the plugins; in a large cluster `.try_it()` takes long, which runs one" == fixes.headline
     assert (proof, tuple(fit.split()), proof.endswith("every node")) == (told.proof, told.nodes, told.every)
     assert proof in repr(fixes)
+    assert (repr(fixes), ["text/plain", "text/html"]) == ((cell := fixes._repr_mimebundle_())["text/plain"], list(cell))
 
 
 def test_what_a_large_cluster_shows_only_in_a_run_is_not_told(monkeypatch):

@@ -77,6 +77,22 @@ def test_memory_changes_nothing_of_a_result(name, monkeypatch):
     assert found(remembering) == found(explore(world(), **options, progress=False))
 
 
+def test_a_turn_that_writes_is_remembered_too(monkeypatch):
+    """What a turn changes in the store is known from another order of turns, with what the others see of it."""
+    foretold, state_after = [], TurnMemory.state_after
+
+    def noting(self, state, transition, effect):
+        there = state_after(self, state, transition, effect)
+        foretold.append(there is not None and there.objects != state.objects)
+        return there
+
+    monkeypatch.setattr(TurnMemory, "state_after", noting)
+    world, options = WORLDS["zone"]
+    explore(world(), **options, progress=False)
+
+    assert any(foretold)
+
+
 def test_a_state_that_was_foretold_wrongly_makes_the_search_begin_without_memory(monkeypatch):
     """A world whose turns depend on more than is compared costs time, and changes no result."""
     world, options = WORLDS["payers"]

@@ -376,7 +376,7 @@ def test_lines_beside_a_ledger_keep_their_colours(drawn):
 def test_a_chart_is_saved(drawn, tmp_path):
     """As spec, SVG, PNG or reading by the name's ending, in fixed colours of its theme."""
     figure = evolve(drawn["sweep"], theme="dark")
-    assert figure.spec() == json.loads(figure.save(tmp_path / "a.json").read_text())
+    assert json.dumps(figure.spec(), indent=1) == figure.save(tmp_path / "a.json").read_text("utf-8")
     svg = figure.save(tmp_path / "a.svg").read_text("utf-8")
     assert look.SAVED["dark"][look.PAPER] in svg
     assert "var(" not in svg

@@ -103,10 +103,11 @@ def test_both_are_stepped_together(lab):
 
 
 def test_one_that_is_steps_behind_comes_along():
-    """A cluster that has made no step is brought to the step that the first one makes, also over several steps."""
+    """A cluster beside stays where it is until something moves: then it comes to the first one's step, over several."""
     cluster = scenario("zonal-example")
     cluster.run(steps=4)
     lab = cluster.lab(beside=scenario("zonal-example", "upstream"))
+    assert places(lab) == (4, 0)
     lab.do("step")
     assert places(lab) == (5, 5)
 
