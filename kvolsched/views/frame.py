@@ -347,7 +347,7 @@ class SkewLedger(ShownAsYaml):
     minimum_domain: str  # A domain that has it; empty when minDomains forces it to 0
     limit: int  # How many pods a domain may have with this one
     rows: tuple[SkewRow, ...]  # Sorted by domain; those left out last
-    subject: str  # How the pod is called; empty: by its name
+    subject: str  # How the pod is called
     place: str  # Node that the pod is on, which is not counted
     moment: str  # "now: step 1, t = 0 s, rules upstream"
     answer: str = ""  # The answer in a few words: "Nobody may take it."

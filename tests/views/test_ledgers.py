@@ -548,13 +548,13 @@ def test_the_minimum_is_told_with_who_sets_it(ledger, minimum):
 
 
 @pytest.mark.parametrize(("ledger", "title"), [
-    (plain.SkewLedger("pod/p", ZONE, 1), f"Where may p land? Spread over {ZONE}, maxSkew 1, DoNotSchedule"),
-    (plain.SkewLedger("pod/p", ZONE, 2, min_domains=4, open=False),
+    (plain.SkewLedger("pod/p", ZONE, 1, subject="p"), f"Where may p land? Spread over {ZONE}, maxSkew 1, DoNotSchedule"),
+    (plain.SkewLedger("pod/p", ZONE, 2, min_domains=4, subject="p", open=False),
      f"Who holds p back? Spread over {ZONE}, maxSkew 2, minDomains 4, DoNotSchedule"),
     (plain.SkewLedger("pod/p", "rack", 1, when="ScheduleAnyway", subject="the next replica, of sts/web"),
      "Where should the next replica, of sts/web, go? Spread over rack, maxSkew 1, ScheduleAnyway"),
     (plain.SkewLedger("pod/p", "rack", 1, subject="a, b", open=False), "Who holds a, b, back? Spread over rack, maxSkew 1, DoNotSchedule"),
-    (plain.SkewLedger("pod/p", "rack", 1, place="n1"), "Where would p land now? Spread over rack, maxSkew 1, DoNotSchedule"),
+    (plain.SkewLedger("pod/p", "rack", 1, subject="p", place="n1"), "Where would p land now? Spread over rack, maxSkew 1, DoNotSchedule"),
 ])
 def test_the_title_asks_what_the_ledger_answers(ledger, title):
     """May it land, who holds it back, where should it go, where would it land: by constraint, answer and place."""

@@ -236,7 +236,7 @@ class WhatIf(DrawnPanel):
 
     def _fill(self) -> None:
         """Run some steps towards the nearest values that were not run yet."""
-        self._timer, begun, found = None, perf_counter(), False
+        self._timer, begun = None, perf_counter()
         for positions in self._missing():
             while perf_counter() - begun < _BUDGET:
                 try:
@@ -245,11 +245,9 @@ class WhatIf(DrawnPanel):
                     self.trials.outcomes[positions] = TrialOutcome(0, 0, f"{type(error).__name__}: {error}")
                     done = True
                 if done:
-                    found = True
                     break
         self._spent += perf_counter() - begun
-        if found:
-            self._draw(strips_only=True)
+        self._draw(strips_only=True)
         self._fill_later()
 
     def close(self) -> None:

@@ -86,7 +86,7 @@ def title(ledger: f.SkewLedger) -> str:
 
 def question(ledger: f.SkewLedger) -> str:
     """Return the question that a ledger answers."""
-    who = ledger.subject or t.name_in_ref(ledger.pod)
+    who = ledger.subject
     comma = "," if "," in who else ""
     if ledger.place:
         return f"Where would {who} land now?"
@@ -103,7 +103,7 @@ def constraint(ledger: f.SkewLedger) -> str:
 
 def who_lands(ledger: f.SkewLedger) -> str:
     """Return the pod's name for a heading; "it" for a long one."""
-    who = (ledger.subject or t.name_in_ref(ledger.pod)).partition(",")[0]
+    who = ledger.subject.partition(",")[0]
     return who if len(who) <= 18 else "it"
 
 
