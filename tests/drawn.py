@@ -379,7 +379,7 @@ def commands(lab, refs, rng):
 def bets(_seed, rng):
     """Bet on what happens, see it happen, and go on."""
     forget_grades()
-    cluster = somewhere(rng.choice((of_scenario, of_scenario, of_chance, of_record, of_wishes, of_disks)), rng)
+    cluster = somewhere(rng.choice((of_scenario, of_scenario, of_chance, of_record, of_wishes, of_disks, of_details)), rng)
     for number in range(3):
         ask = rng.choice(sorted(ASKS))
         try:

@@ -7,6 +7,7 @@ from functools import cache
 from io import StringIO
 from pathlib import Path
 
+import exercise_mutants
 import yaml
 from click.testing import CliRunner
 from views.fake_driver import FakeDriver
@@ -223,6 +224,15 @@ def saved():
         row = export._row(lab.frame, lab._drawn, 700, parts)
         texts = {name: "".join(list(parts)[number] for number in numbers) for name, numbers in row.items()}
         yield f"step {step}", Words(" ".join(texts), "".join(f"<p>{texts[name]}</p>" for name in ("place", "badge", "chips")))
+
+
+def exercises():
+    """Show the first difference of rules that are almost right, and of one that does not answer."""
+    for name, rules in exercise_mutants.MUTANTS.items():
+        exercise = kvolsched.exercise(name)
+        for number, rule in enumerate((*rules, len)):
+            checked = exercise.check(rule)
+            yield f"{name} {number}", checked.first.figure("" if number == 1 else f"{checked.sentence}.")
 
 
 def workshop():
@@ -654,6 +664,7 @@ CASES = {
         ("reset", {}), ("act", {"number": 1}), ("speed", {"seconds": 2}), ("ping", {})),
     "parts": parts_of_notebooks,
     "saved": saved,
+    "exercises": exercises,
     "states": states,
     "selected": selected,
     "faults": faults,

@@ -2,6 +2,7 @@
 
 from ipaddress import ip_network
 
+import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
@@ -76,6 +77,15 @@ def test_numbers_compare_alike(numbers, bound, operator):
                 for one, limit in ((old, bound), (number, new[-1]))]  # fmt: skip
         assert both[0] == both[1]
         assert (old > 0, old < 0) == (number > 0, number < 0)
+
+
+@pytest.mark.parametrize(("text", "compares"), [
+    (str(2**63 - 1), True), (str(2**63), False), ("9" * 19, False), (str(-(2**63)), True), (str(-(2**63) - 1), False)])
+def test_a_number_too_large_to_compare_stays_one(text, compares):
+    """Gt and Lt read integers of 64 bits: what is larger lies on neither side of zero, before and after."""
+    side = Requirement(key="k", operator="Lt" if text[0] == "-" else "Gt", values=("0",))
+
+    assert [compares] * 2 == [side.matches({"k": each}) for each in (text, *replaced(text))]
 
 
 def test_ordinals_of_sets_stay_and_other_numbers_go():

@@ -108,3 +108,12 @@ def test_a_claim_that_is_missing_is_no_obstacle_to_other_fixes():
     words = [f"Use a machine for n1 that attaches more: 2 volumes of {make.DRIVER} instead of 1"]
 
     assert words == [fix.words for fix in c.fix("db-0")]
+
+
+def test_a_node_that_lost_its_zone_is_given_the_first_one_of_its_volume():
+    """A volume may lie in two zones at once, which its label joins; a node lies in one of them."""
+    disk = make.volume("disk", bound="data", labels={make.ZONE: "a__b"})
+    node = make.node("n", labels={"topology.kubernetes.io/region": "r"})
+    c = Cluster.from_manifests([node, make.storage_class(), make.claim(bound="disk"), disk, make.pod("app", "data")])
+
+    assert [f"Label n {make.ZONE}=a"] == [fix.words for fix in c.fix("app") if fix.words.startswith("Label")]

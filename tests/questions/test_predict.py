@@ -58,6 +58,18 @@ def test_the_reveal_is_the_step_itself(zonal, ask):
         assert zonal._last_step.actor == happened
 
 
+@pytest.mark.parametrize(("cpu", "sentence", "verdict"), [
+    ("4", "n0 is the pod's nominated node and passes all filters, so no node is scored.", "the nominated node, which is taken without scores"),
+    ("1m", "Only n0 passes all filters, so no node is scored.", "the only node that passes all filters"),
+])  # fmt: skip
+def test_a_nominated_node_is_told_of_where_others_fit_too(cpu, sentence, verdict):
+    """It is taken without scores; where no other node fits, that it is the only one says enough."""
+    app = make.pod("app", cpu="1") | {"status": {"nominatedNodeName": "n0"}}
+    told = Cluster.from_manifests([make.node("n0"), make.node("n1", cpu=cpu), app]).predict(ask="node").give_up().outcome
+
+    assert (sentence, verdict) == (told.sentence, told.verdicts["n0"].words)
+
+
 def test_no_new_volume_is_offered_where_none_can_be_made(zonal):
     """A class without a provisioner offers its volumes and none; one with a provisioner a new one as well."""
     local = kvolsched.scenario("local-disks")

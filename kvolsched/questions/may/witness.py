@@ -82,8 +82,8 @@ def find_witness(before: Pod, after: Pod, nodes: Sequence[Node] = ()) -> Witness
     found = _construct(before, after)
     if found is None:
         return None
-    assert selects_node(after.spec, found), "the constructed node matches the changed directives"
-    assert not selects_node(before.spec, found), "the constructed node does not match the present directives"
+    assert selects_node(after.spec, found)
+    assert not selects_node(before.spec, found)
     return Witness(found, real=False)
 
 

@@ -317,7 +317,6 @@ def _node_of_user(cluster: ClusterCore, key: Key) -> str:
 def _against(claim: PersistentVolumeClaim, volume: PersistentVolume, cluster: ClusterCore, node: str,
              happened: str) -> tuple[str, str]:
     """Return why a claim does not get a volume, and both sides of the comparison."""
-    name = volume.metadata.name
     size, asked = volume.spec.capacity.get("storage", "0"), claim.spec.resources.requests.get("storage", "0")
     if volumes.capacity(volume) < volumes.requested(claim):
         return "too small", f"{size} < {asked}"
@@ -338,8 +337,7 @@ def _against(claim: PersistentVolumeClaim, volume: PersistentVolume, cluster: Cl
         if volumes.capacity(volume) > volumes.capacity(winner):
             return f"it fits, but {happened} is smaller", f"{other} < {size}"
         return f"it fits as well, but {happened} comes first of equals", ""
-    held = volumes.claim_ref_key(volume.spec.claim_ref) if volume.spec.claim_ref is not None else ""
-    return (f"it is held by {held}", "") if held else (f"{name} is not taken", "")
+    return f"{volume.metadata.name} is not taken", ""
 
 
 def next_turn(cluster: ClusterCore, turns: Sequence[Turn]) -> Outcome:
