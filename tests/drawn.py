@@ -314,6 +314,69 @@ def pairs(_seed, rng):
     yield from driven(lab, rng, 8)
 
 
+def quizzes(_seed, rng):
+    """Do random things in a panel that asks before each step."""
+    forget_grades()
+    cluster, _ = rng.choice((of_scenario, of_scenario, of_scenario, of_wishes, of_details))(rng)
+    cluster.run(steps=rng.randint(0, 7))
+    lab = cluster.lab(predict=True)
+    yield "opened", UNIQUE.sub("", "\n".join([lab.reading(), *controls(lab), *shown_of(lab)]))
+    for number in range(12):
+        act = rng.choice(("step", "step", "step", "number", "number", "number", "any"))
+        if act == "any":
+            yield from driven(lab, rng, 1)
+            continue
+        try:
+            lab.do("step") if act == "step" else lab.do("act", number=rng.randint(1, 4))
+        except REFUSED as error:
+            act = str(error)
+        quiz = lab.slot.children[-1].asked
+        drawn = quiz.host.body + quiz.said.value if quiz is not None else ""
+        yield f"{number} {act}", UNIQUE.sub("", "\n".join([lab.next_words(), drawn, *controls(lab), *shown_of(lab), repr(grade())]))
+
+
+def asks(_seed, rng):
+    """Bet on a value in a lesson's own words, and be told what was right."""
+    forget_grades()
+    for number in range(12):
+        choices, value = rng.choice((
+            (("none", "1 to 9", "10 to 12"), rng.choice((0, 4, 9, 12, 13))), (("yes, at once", "no"), rng.choice((True, False))),
+            (("more than 7", "fewer than 3", "3 to 7"), rng.choice((2, 3, 7, 7.5))), (("node-a", "node-b", "none of them"), rng.choice(("node-a", "node-c", "none of them"))),
+            (("-2", "0.5 s", "less than -3"), rng.choice((-2, -4, 0.5))), ((), rng.choice((7, 7.5, -1)))))
+        asked = kvolsched.ask(f"What comes of {number}?", *choices, number=not choices, within=rng.choice((0, 1)) if not choices else 0)
+        told = [everything(asked, rng)]
+        for act in (lambda: asked.answer(rng.choice(choices) if choices else rng.choice((7, 8, 9.5, "x"))), lambda: asked.was(value), asked.give_up):
+            try:
+                act()
+            except REFUSED as error:
+                told.append(f"{type(error).__name__}: {error}")
+            told += [everything(asked, rng), asked.said.value, asked.host.body, repr(grade())]
+        yield f"{number} {choices} {value}", "\n".join(told)
+
+
+def traces(_seed, rng):
+    """Read what a search found, and ask at its end why it came so far."""
+    name = rng.choice(("zonal-example", "two-replicas", "local-disks", "two-volumes-one-pool", "replicated-database"))
+    cluster = kvolsched.scenario(name, rng.choice(("design", "upstream")))
+    cluster.run(steps=rng.randint(0, 3))
+    pod = rng.choice(fault_runs.names(cluster, "pod") or ["pod/none"])
+    wanted = rng.choice(({}, {"until": f"{pod} Running"}, {"at_rest": lambda c: "it rests"}, {"goal": f"{pod} Failed"}, {"faults": [explore.Crash("kube-scheduler")], "never": f"{pod} Running"}))
+    told = UNIQUE.sub("", str(sorted(wanted)))
+    try:
+        found = cluster.explore(lag=rng.choice(("none", "ordered")), max_states=300, progress=False, **wanted)
+        yield f"explore {name} {told}", everything(found, rng)
+    except REFUSED as error:
+        yield f"explore {name} {told}", str(error)
+        return
+    yield told_of("sample", lambda: found.sample(3, progress=False), rng)
+    if found.counterexample is not None:
+        yield "counterexample", "\n".join([*found.counterexample.story, *map(str, found.counterexample.told), found.counterexample.title])
+    there = found.replay(cluster)
+    for question, asked in rng.sample(questions(there, rng), 5):
+        yield told_of(question, asked, rng)
+    yield told_of("what differs", lambda: cluster.diff(there), rng)
+
+
 def driven(lab, rng, count):
     """Do so many random things in a panel, and read all of it each time."""
     for number in range(count):
@@ -553,7 +616,7 @@ def names(_seed, rng):
 SOURCES = {"record": of_record, "people": of_people, "incident": of_incident, "scenario": of_scenario, "chance": of_chance, "many": of_many,
            "wishes": of_wishes, "dump": of_dump, "details": of_details}
 SORTS = {**{name: lambda seed, rng, source=source: walk(source, seed, rng) for name, source in SOURCES.items()},
-         "fixes": fixes, "edits": edits, "whys": whys, "pictures": pictures, "panel": panel, "pairs": pairs, "judged": judged, "kept": kept, "bets": bets, "what-ifs": what_ifs, "searches": searches, "words": words, "terminal": terminal, "typed": typed, "benches": benches, "names": names, "patches": patches,
+         "fixes": fixes, "edits": edits, "whys": whys, "pictures": pictures, "panel": panel, "pairs": pairs, "quizzes": quizzes, "asks": asks, "traces": traces, "judged": judged, "kept": kept, "bets": bets, "what-ifs": what_ifs, "searches": searches, "words": words, "terminal": terminal, "typed": typed, "benches": benches, "names": names, "patches": patches,
          "invariants": invariants}
 
 
