@@ -14,6 +14,7 @@ from tempfile import TemporaryDirectory
 import attrs
 import fault_runs
 import ipywidgets as widgets
+import yaml
 from drawn_clusters import (
     ROOT,
     acted,
@@ -249,6 +250,27 @@ def whys(_seed, rng):
         yield told_of(f"why {name}", lambda name=name: cluster.why(name), rng)
         yield told_of(f"passes {name}", lambda name=name: cluster.passes(name), rng)
     yield told_of("all", lambda: cluster.why(most=rng.randint(1, 4)), rng)
+
+
+def twins(_seed, rng):
+    """Ask why pods wait of which each has twins that differ in a label, a claim or a little more."""
+    cluster = somewhere(rng.choice((of_details, of_wishes, of_record, of_record)), rng)
+    nodes = [node.metadata.name for node in cluster.objects("nodes")]
+    for number, node in enumerate(nodes[:rng.choice((0, 0, 1, 9))]):
+        cluster.apply(make.pod(f"guard-{number}", running_on=node, cpu="1m", affinity=make.apart(**{rng.choice(("app", "own")): "web"})))
+    for pod in [pod for pod in cluster.objects("pods") if not pod.spec.node_name][:3]:
+        whole = yaml.safe_load(cluster.manifests(f"pod/{pod.metadata.namespace}/{pod.metadata.name}"))
+        for number in range(rng.randint(1, 3)):
+            labels = {**pod.metadata.labels, rng.choice(("app", "own", "version")): rng.choice(("web", "db", "1"))}
+            meta = {"name": f"{pod.metadata.name}-twin-{number}", "namespace": pod.metadata.namespace, "labels": labels}
+            spec = {**whole["spec"], **rng.choice(({}, {}, {"hostname": "web"}, {"nodeSelector": {"disk": "ssd"}}))}
+            try:
+                cluster.apply({"apiVersion": "v1", "kind": "Pod", "metadata": meta, "spec": spec})
+            except REFUSED as error:
+                yield f"apply {number}", str(error)
+    cluster.run(steps=rng.choice((0, 0, 2, 30)))
+    yield told_of("all", lambda: cluster.why(most=rng.randint(1, 9)), rng)
+    yield told_of("each", lambda: "\n".join(map(repr, cluster.why())), rng)
 
 
 def pictures(_seed, rng):
@@ -616,7 +638,7 @@ def names(_seed, rng):
 SOURCES = {"record": of_record, "people": of_people, "incident": of_incident, "scenario": of_scenario, "chance": of_chance, "many": of_many,
            "wishes": of_wishes, "dump": of_dump, "details": of_details}
 SORTS = {**{name: lambda seed, rng, source=source: walk(source, seed, rng) for name, source in SOURCES.items()},
-         "fixes": fixes, "edits": edits, "whys": whys, "pictures": pictures, "panel": panel, "pairs": pairs, "quizzes": quizzes, "asks": asks, "traces": traces, "judged": judged, "kept": kept, "bets": bets, "what-ifs": what_ifs, "searches": searches, "words": words, "terminal": terminal, "typed": typed, "benches": benches, "names": names, "patches": patches,
+         "fixes": fixes, "edits": edits, "whys": whys, "twins": twins, "pictures": pictures, "panel": panel, "pairs": pairs, "quizzes": quizzes, "asks": asks, "traces": traces, "judged": judged, "kept": kept, "bets": bets, "what-ifs": what_ifs, "searches": searches, "words": words, "terminal": terminal, "typed": typed, "benches": benches, "names": names, "patches": patches,
          "invariants": invariants}
 
 

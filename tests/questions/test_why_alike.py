@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from manifests import claim, node, pod
 from scheduler.strategies import clusters, pending
 
-from kvolsched import Cluster, scenario
+from kvolsched import Cluster, make, scenario
 from kvolsched.cli import main
 from kvolsched.questions.why import asking
 from kvolsched.questions.why.alike import what_decides
@@ -79,6 +79,16 @@ def test_each_pod_has_its_own_answer():
     assert list(answers) == list(answers.answers[:])
     lost = next(answer for answer in answers if answer.pod.startswith("team-0/waits-lost-claim-00039"))
     assert "waits-00039" in lost.sentence
+
+
+def test_pods_that_differ_for_a_placed_one_are_judged_apart():
+    """A label that only the anti-affinity of a pod on a node reads keeps one of two pods away, and not the other one."""
+    placed = make.pod("cache", running_on="n0", affinity=make.apart(app="web"))
+    cluster = Cluster.from_manifests([make.node("n0"), placed, *(make.pod(app, labels={"app": app}, cpu="9") for app in ("db", "web"))])
+    answers = cluster.why()
+
+    assert ["default/db", "default/web"] == sorted(answer.pod for answer in answers)
+    assert [repr(cluster.why(answer.pod)) for answer in answers] == [repr(answer) for answer in answers]
 
 
 def test_causes_say_that_their_pods_are_alike():

@@ -90,8 +90,7 @@ def claims(context: FrameContext) -> tuple[f.ClaimRow, ...]:
     """Return one row a claim, with what the API has of it and what the scheduler assumes."""
     matched = {
         Key("PersistentVolumeClaim", volume.spec.claim_ref.namespace, volume.spec.claim_ref.name): key.name
-        for key, volume in context.assumed.items()
-        if key.kind == "PersistentVolume" and volume.spec.claim_ref is not None
+        for key, volume in context.assumed.items() if key.kind == "PersistentVolume"
     }
     users: dict[str, list[str]] = {}
     for key, names in context.claims_of_pods.items():
