@@ -41,13 +41,13 @@ from kvolsched import ApplyRefused, Cluster, explore, make, writes
 from kvolsched.cli.redact.sentences import Sentences
 from kvolsched.core.seen_by_scheduler import objects_seen_by_scheduler, snapshot_of_scheduler
 from kvolsched.questions.decode.table import MEANINGS, PLACEHOLDER
+from kvolsched.questions.fix import trials
 from kvolsched.questions.fix.edit import all_changes, manifest_diff
 from kvolsched.questions.fix.edit import commands as commands_for
 from kvolsched.questions.fix.edit import undo as undo_of
 from kvolsched.questions.fix.edit_search import _candidates as proposed
 from kvolsched.questions.fix.edit_search import failures_of
 from kvolsched.questions.fix.pods import let_it_be_tried
-from kvolsched.questions.fix import trials
 from kvolsched.questions.fix.trial_cluster import TrialCluster
 from kvolsched.questions.near_names import near_misses
 from kvolsched.questions.predict import ASKS, forget_grades, grade
@@ -366,14 +366,19 @@ def asks(_seed, rng):
             (("more than 7", "fewer than 3", "3 to 7"), rng.choice((2, 3, 7, 7.5))), (("node-a", "node-b", "none of them"), rng.choice(("node-a", "node-c", "none of them"))),
             (("-2", "0.5 s", "less than -3"), rng.choice((-2, -4, 0.5))), ((), rng.choice((7, 7.5, -1)))))
         asked = kvolsched.ask(f"What comes of {number}?", *choices, number=not choices, within=rng.choice((0, 1)) if not choices else 0)
-        told = [everything(asked, rng)]
-        for act in (lambda: asked.answer(rng.choice(choices) if choices else rng.choice((7, 8, 9.5, "x"))), lambda: asked.was(value), asked.give_up):
-            try:
-                act()
-            except REFUSED as error:
-                told.append(f"{type(error).__name__}: {error}")
-            told += [everything(asked, rng), asked.said.value, asked.host.body, repr(grade())]
-        yield f"{number} {choices} {value}", "\n".join(told)
+        answer = rng.choice(choices or (7, 8, 9.5, "x"))
+        yield f"{number} {choices} {value} {answer}", "\n".join(told_of_bet(asked, answer, value, rng))
+
+
+def told_of_bet(asked, answer, value, rng):
+    """Yield what is shown of a bet before an answer, after it, after the value is told, and once it is given up."""
+    yield everything(asked, rng)
+    for act in (lambda: asked.answer(answer), lambda: asked.was(value), asked.give_up):
+        try:
+            act()
+        except REFUSED as error:
+            yield f"{type(error).__name__}: {error}"
+        yield from (everything(asked, rng), asked.said.value, asked.host.body, repr(grade()))
 
 
 def traces(_seed, rng):
@@ -382,7 +387,7 @@ def traces(_seed, rng):
     cluster = kvolsched.scenario(name, rng.choice(("design", "upstream")))
     cluster.run(steps=rng.randint(0, 3))
     pod = rng.choice(fault_runs.names(cluster, "pod") or ["pod/none"])
-    wanted = rng.choice(({}, {"until": f"{pod} Running"}, {"at_rest": lambda c: "it rests"}, {"goal": f"{pod} Failed"}, {"faults": [explore.Crash("kube-scheduler")], "never": f"{pod} Running"}))
+    wanted = rng.choice(({}, {"until": f"{pod} Running"}, {"at_rest": lambda _: "it rests"}, {"goal": f"{pod} Failed"}, {"faults": [explore.Crash("kube-scheduler")], "never": f"{pod} Running"}))
     told = UNIQUE.sub("", str(sorted(wanted)))
     try:
         found = cluster.explore(lag=rng.choice(("none", "ordered")), max_states=300, progress=False, **wanted)
@@ -498,15 +503,23 @@ def what_ifs(_seed, rng):
         yield f"{picture} {chosen}", str(error)
         return
     yield f"{picture} {chosen}", everything(opened, rng) + repr(opened.table)
-    for number in range(4):
+    for number in range(5):
         path = rng.choice(sorted(chosen))
-        control = opened.controls[path]
+        control, place = opened.controls[path], sorted(opened.controls).index(path)
+        refs = SELECTED.findall(opened.host.map + opened.host.side) or ["pod/none"]
+        act = rng.choice(("move", "move", "set", "set", "go", "select", "width"))
         try:
-            control.value = rng.choice(values_of(control))
+            if act == "move":
+                control.value = rng.choice(values_of(control))
+            elif act == "set":
+                opened.set(**{rng.choice((path, path, misspelt(path, rng))): rng.choice((True, False, None, 1, 2, 3, "2", "100m", {"disk": "ssd"}))})
+            else:
+                wanted = {"go": {"ref": f"value/{place}/{rng.randint(0, 1)}"}, "select": {"ref": rng.choice(refs)}, "width": {"px": rng.choice(WIDTHS)}}
+                opened.do("width" if act == "width" else "select", **wanted[act])
         except REFUSED as error:
-            yield f"{number} {path}", str(error)
+            yield f"{number} {act} {path}", str(error)
             continue
-        yield f"{number} {path} {control.value}", everything(opened, rng)
+        yield f"{number} {act} {path} {control.value}", "\n".join([everything(opened, rng), opened.host.map, opened.host.side, opened.host.sentence])
 
 
 def values_of(control):
@@ -514,6 +527,22 @@ def values_of(control):
     if hasattr(control, "options"):
         return [each[1] if isinstance(each, tuple) else each for each in control.options]
     return [True, False] if isinstance(control.value, bool) else list(range(int(control.min), int(control.max) + 1))
+
+
+def diffs(_seed, rng):
+    """Compare a cluster with what became of it under other rules, dials or acts."""
+    cluster = somewhere(rng.choice((of_scenario, of_scenario, of_wishes, of_details, of_chance)), rng)
+    for number in range(3):
+        try:
+            other = after(cluster, rng) if rng.random() < 0.5 else cluster.under(rng.choice(("design", "draft", "upstream")), replay=rng.random() < 0.7)
+            other.run(steps=rng.choice((0, 2, 30, 400)))
+        except REFUSED as error:
+            yield f"other {number}", str(error)
+            continue
+        yield told_of(f"diff {number}", lambda other=other: cluster.diff(other), rng)
+        yield told_of(f"the other way {number}", lambda other=other: other.diff(cluster), rng)
+        yield told_of(f"writes {number}", lambda other=other: cluster.writes(other), rng)
+        cluster.run(steps=rng.choice((1, 5, 400)))
 
 
 def searches(_seed, rng):
@@ -638,7 +667,7 @@ def names(_seed, rng):
 SOURCES = {"record": of_record, "people": of_people, "incident": of_incident, "scenario": of_scenario, "chance": of_chance, "many": of_many,
            "wishes": of_wishes, "dump": of_dump, "details": of_details}
 SORTS = {**{name: lambda seed, rng, source=source: walk(source, seed, rng) for name, source in SOURCES.items()},
-         "fixes": fixes, "edits": edits, "whys": whys, "twins": twins, "pictures": pictures, "panel": panel, "pairs": pairs, "quizzes": quizzes, "asks": asks, "traces": traces, "judged": judged, "kept": kept, "bets": bets, "what-ifs": what_ifs, "searches": searches, "words": words, "terminal": terminal, "typed": typed, "benches": benches, "names": names, "patches": patches,
+         "fixes": fixes, "edits": edits, "whys": whys, "twins": twins, "pictures": pictures, "panel": panel, "pairs": pairs, "quizzes": quizzes, "asks": asks, "traces": traces, "judged": judged, "kept": kept, "bets": bets, "what-ifs": what_ifs, "searches": searches, "diffs": diffs, "words": words, "terminal": terminal, "typed": typed, "benches": benches, "names": names, "patches": patches,
          "invariants": invariants}
 
 

@@ -346,10 +346,12 @@ def _kind(key: Key) -> int:
 
 
 def _names(cluster: ClusterCore, other: ClusterCore) -> tuple[str, str]:
-    """Return what two clusters are called; if that is the same, with their rules."""
+    """Return what two clusters are called; if that is the same, with their rules, or by which was asked."""
     names = cluster.name or "this", other.name or "other"
-    if names[0] != names[1] or cluster is other or cluster.revision.name == other.revision.name:
+    if names[0] != names[1] or cluster is other:
         return names
+    if cluster.revision.name == other.revision.name:
+        return "this", "other"
     return f"{names[0]}, {cluster.revision.name}", f"{names[1]}, {other.revision.name}"
 
 

@@ -173,7 +173,7 @@ def _row(turn: Turn, outcome: CommittedWrite | RefusedWrite) -> ApiRequest:
     refused = outcome if isinstance(outcome, RefusedWrite) else None
     kind = KINDS_BY_NAME.get(write.key.kind)
     return ApiRequest(
-        time=turn.time, by=turn.component if turn.component != USER else turn.actor or USER, verb=verb,
+        time=turn.time, by=turn.component if turn.component != USER else turn.actor, verb=verb,
         resource=kind.resource if kind is not None else write.key.kind.lower() + "s", subresource=subresource,
         name=write.key.name, code=code if refused is None else CODES.get(refused.reason, 500),
         reason="" if refused is None else refused.reason, message="" if refused is None else refused.message,

@@ -55,6 +55,16 @@ def test_runs_part_in_the_pass_that_found_something_else(fine):
     assert "pass" not in differences.parting(plain, other)[0]
 
 
+@pytest.mark.parametrize(("names", "rules", "called"), [
+    (("a", "b"), "design", ("a", "b")), (("a", "a"), "design", ("a, upstream", "a, design")), (("a", "a"), "upstream", ("this", "other")),
+    (("", ""), "upstream", ("this", "other")), (("other", ""), "upstream", ("this", "other"))])
+def test_two_clusters_are_never_called_alike(names, rules, called):
+    """They go by their names; if these are the same by their rules too, else by which of them is asked."""
+    one, other = (Cluster(revision, name=name) for revision, name in zip(("upstream", rules), names, strict=True))
+
+    assert called == one.diff(other).names
+
+
 def test_a_list_of_plain_values_is_one_field_and_one_with_mappings_is_not():
     """Values of a list stand together, none as []; where mappings are among them each item is a field of its own."""
     spec = {"none": [], "plain": ["a", 1], "mixed": [1, {"a": 2}], "named": [{"name": "x", "port": 80}]}

@@ -230,9 +230,6 @@ class Expander:
         base.parent, base.generation = state.base, state.base.generation + 1
         if isinstance(state.changes, Sequence):
             base.changes = state.changes
-        elif executed:
-            log = self.sim.log
-            base.changes = log.changes[self._path[-1][1] - log.base :]
         else:
             base.transition, base.struck = state.transition, state.struck
         if executed:

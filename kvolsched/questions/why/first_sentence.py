@@ -8,6 +8,7 @@ of nodes that differ each demand names its own.
 from collections.abc import Iterator, Mapping, Sequence
 from functools import reduce
 from operator import and_
+from typing import Any
 
 import attrs
 
@@ -141,12 +142,12 @@ class FirstSentence:
                 parts = [part for term in allowed for part in term.match_label_expressions]
                 known = all(self._is_label(part.key) for part in parts)
                 end = NOBODY_THERE if known else ", and no node has that label"
-                mine = seen.claim(self.judgement.pod.metadata.namespace, demand.about)
-                name = volumes.class_of_claim(mine) if mine is not None else ""
+                mine: Any = seen.claim(self.judgement.pod.metadata.namespace, demand.about)
+                name = volumes.class_of_claim(mine)
                 where = " or ".join(f"{part.key}={one_of(part.values)}" for part in parts)
-                storage_class = seen.storage_class(name)
+                storage_class: Any = seen.storage_class(name)
                 there = mask_of({node.metadata.name for node in seen.all_nodes()
-                                 if storage_class and volumes.topology_allows(storage_class, node)}, self.judgement)
+                                 if volumes.topology_allows(storage_class, node)}, self.judgement)
                 return PodPlace("class", f"class {name} of {claim} allows only {where}", there, end)
             case OtherNodeSelected(selected=selected):
                 gone = ", which is gone," if seen.node(selected) is None else ""
