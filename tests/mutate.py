@@ -74,6 +74,8 @@ SILENT = re.compile(r"""  # what the documents are silent about, although it run
     | :(if\ )?(checks_capacity|guarded)(\ =|:) | :if\ any\(\(?waiting\.checks_capacity
     | \._claim_of:(if\ )?claim\b | \._claim_of:return\ claim\ if | :if\ _single_pod_users\( | \.honors_node_taints\b | \bold\.spec\.tolerations\b | \bnodeTaintsPolicy\b
     | :if\ ephemeral\b
+    # how many pods a trial of preemption counts that are not counted otherwise
+    | :if\ constraint\.matcher\ is\ None\ or\ \(seen | :if\ not\ moves
     # of provisioners that are no CSI drivers
     | \.(is_on_node|_directory): | :(of_node|host)\ =\  | HOSTNAME_LABEL:\ \(host | \bis_csi\b
 """, re.VERBOSE)

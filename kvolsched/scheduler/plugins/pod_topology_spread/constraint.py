@@ -108,9 +108,9 @@ class SpreadConstraint:
         return "" if taint is None else f"tainted {taint.key}, nodeTaintsPolicy: Honor"
 
     def pod_exclusion(self, pod: Pod, other: Pod) -> str:
-        """Return why another pod is not counted although the label selector matches it; "" if it does not match."""
+        """Return why a pod that is not counted is not, although the label selector matches it; "" if it does not match."""
         selector, labels = self.stated.label_selector, other.metadata.labels
-        if self.matches(other) or selector is None or not selector.matches(labels):
+        if selector is None or not selector.matches(labels):
             return ""
         if other.metadata.namespace != pod.metadata.namespace:
             return f"in namespace {other.metadata.namespace}"
