@@ -108,7 +108,7 @@ class SpreadConstraint:
         return "" if taint is None else f"tainted {taint.key}, nodeTaintsPolicy: Honor"
 
     def pod_exclusion(self, pod: Pod, other: Pod) -> str:
-        """Return why a pod that is not counted is not, although the label selector matches it; "" if it does not match."""
+        """Return why a pod is not counted although the label selector matches it; "" if it does not match."""
         selector, labels = self.stated.label_selector, other.metadata.labels
         if selector is None or not selector.matches(labels):
             return ""
