@@ -142,7 +142,7 @@ class PodTopologySpread:
         """Return the pod with its constraints as these rules read them: without fields that they do not know."""
         stated, meta = pod.spec.topology_spread_constraints, pod.metadata
         known = tuple(self.prepare_hard(each, meta.namespace, meta.labels, ()).read for each in stated)
-        return pod if known == stated else evolve_parts(pod, spec={"topology_spread_constraints": known})
+        return evolve_parts(pod, spec={"topology_spread_constraints": known})
 
     def unread(self, pod: Pod, _objects: Objects) -> tuple[str, ...]:
         """Return the fields of the pod's constraints that these rules do not read and today's would heed."""
