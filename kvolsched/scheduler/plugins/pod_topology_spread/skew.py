@@ -105,7 +105,7 @@ class DomainMatches:
 
     def skew(self, domain: str | None) -> Skew:
         """Return the skew of a domain; of one that is not counted, its count is 0."""
-        match_num = self.match_num.get(domain or "", 0)
+        match_num = self.match_num.get(domain, 0) if domain is not None else 0
         domains = len(self.match_num)
         is_checked = domains >= self.constraint.skipped_below
         return Skew(self.constraint, domain, match_num, self.min_match, domains, is_checked)
