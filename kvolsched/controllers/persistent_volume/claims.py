@@ -186,6 +186,8 @@ class ClaimSync:
         """Return the volume to bind: the fewest access modes that hold a match win, even over a smaller volume."""
         indexes = cache_of(ctx).indexes
         prebound = indexes["claimed_volumes"].get(volume_rules.claim_key(claim))
+        if delayed and not prebound:  # the usual case of a claim that waits
+            return None
         class_name = volume_rules.class_of_claim(claim)
         for modes in volume_rules.mode_sets(claim.spec.access_modes):
             candidates = [volume for volume in prebound if volume_rules.modes_of(volume) == modes]
