@@ -325,6 +325,19 @@ def told(wanted, seen, profile):
     }  # fmt: skip
 
 
+@pytest.mark.parametrize("enough", [1, 2, 3])
+def test_enough_candidates_that_each_cost_a_budget_are_not_the_end(enough):
+    """The search goes on to a node where no budget is violated, also where it looks for few candidates."""
+    profile = upstream_profile().changed(lambda each: attrs.evolve(each, min_candidate_nodes_absolute=enough)
+                                         if isinstance(each, DefaultPreemption) else each)
+    pods = [running(f"on-{name}", name, 1, cpu="2", labels={"app": "x" if name != "e" else "y"}) for name in "abcde"]
+    objects = [*map(small, "abcde"), *pods, budget({"app": "x"}, 0)]
+    judgement = judge(wanting(), snapshot(objects), profile)
+    found = post_filter(judgement.pod, judgement)
+
+    assert ("e", ["on-e"]) == (found.nominated, [victim.metadata.name for victim in found.victims])
+
+
 def test_1_11_does_not_count_budgets_down():
     """Each pod is judged by itself: with one disruption left no victim exceeds it, with none each does."""
     pods = [running(name, "n", 1, labels={"app": "x"}) for name in "ab"]

@@ -104,7 +104,7 @@ class DefaultPreemption:
             found = found.and_also(run.try_removals(rows[start : start + step], failures))
             start += step
             if not run.one_by_one:  # no more than are needed, but not many times a few
-                step = max(enough - found.number, start // 4)
+                step = max(enough - found.number, start // 4, 1)  # there may be enough, each of which costs a budget
         return found, +failures
 
 
