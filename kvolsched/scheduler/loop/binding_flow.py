@@ -184,6 +184,7 @@ class WaitInPreBind:
         """Make the next write of PreBind, check whether the claims are bound, or bind the pod."""
         match binding.stage:
             case "bind":
+                # Only of a failure: a pod that comes here to be bound has nothing to write or to provision.
                 for key in (*binding.provision, *(each.key for each in binding.writes if each.verb == "update")):
                     forget(ctx, key)
                 return _bind(ctx, name, binding, profile)
