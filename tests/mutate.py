@@ -2,6 +2,7 @@
 
     python tests/mutate.py record [FILE...]           which test runs which statement: once, then after larger changes
     python tests/mutate.py run --lines 200 --seed 1   go on where the last run of this seed ended, then print the score
+    python tests/mutate.py run --seed 2 FILE...       lines of these files of the package alone
     python tests/mutate.py score --seed 1             the score, and the survivors
 
 With `--documents` before all of it: the lines of the rules that the design documents are about, and the cells of the
@@ -388,9 +389,9 @@ def _defined(text):
 # --- mutants ----------------------------------------------------------------------------------------------------------
 
 
-def sample(count, seed, tests):
-    """Return (file, line) of so many random lines that have a mutant."""
-    lines = [(path, line) for path in sources() for line in mutants_of(path)]
+def sample(count, seed, tests, files=()):
+    """Return (file, line) of so many random lines that have a mutant, of some files or of all."""
+    lines = [(path, line) for path in sources() if not files or path in files for line in mutants_of(path)]
     order = random.Random(seed).sample(lines, len(lines))
     drawn = (each for each in order if (MUTATED is not DOCUMENTED or tests.documented(*each)) and chosen(*each, seed))
     return list(itertools.islice(drawn, count))
@@ -403,8 +404,8 @@ class Session:
     which the fork imports anew.
     """
 
-    def __init__(self, tests, count, seed, most_seconds):
-        self.tests, self.count, self.seed, self.most_seconds = tests, count, seed, most_seconds
+    def __init__(self, tests, count, seed, most_seconds, files):
+        self.tests, self.count, self.seed, self.most_seconds, self.files = tests, count, seed, most_seconds, files
         self.folder = Path(tempfile.mkdtemp(prefix="mutants-"))
         self.last = self.folder / "last.txt"
         self.sound = {}
@@ -429,7 +430,7 @@ class Session:
         done = {(one["file"], one["line"]) for one in told(self.seed)}
         shutil.copytree(ROOT, self.folder, ignore=NOT_COPIED, dirs_exist_ok=True)
         try:
-            for path, line in sample(self.count, self.seed, self.tests):
+            for path, line in sample(self.count, self.seed, self.tests, self.files):
                 rest = str(path.relative_to(ROOT))
                 if (rest, line) not in done:
                     self.one(path, rest, line)
@@ -555,12 +556,12 @@ class Told:
         self.path.write_text(f"{time.process_time()} {nodeid}", encoding="utf-8")
 
 
-def run(count, seed, most_seconds):
-    """Collect the tests, then try mutants."""
+def run(count, seed, most_seconds, mutated=()):
+    """Collect the tests, then try mutants, of some files or of all."""
     os.nice(10)
     tests = Tests()
     files = sorted({test.partition("::")[0] for test in tests.seconds})
-    pytest_of(ROOT, ["-s", "-m", "", *files], Session(tests, count, seed, most_seconds))
+    pytest_of(ROOT, ["-s", "-m", "", *files], Session(tests, count, seed, most_seconds, mutated))
     score(seed)
 
 
@@ -590,7 +591,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--documents", action="store_true", help="the documents' rules, by the cells of their notebooks")
     parser.add_argument("what", choices=["record", "run", "score"])
-    parser.add_argument("files", nargs="*", help="the test files to record")
+    parser.add_argument("files", nargs="*", help="the test files to record, or the mutated files to run")
     parser.add_argument("--lines", type=int, default=200)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--most", type=int, default=MOST_SECONDS, help="seconds of processor time for one mutant")
@@ -599,7 +600,7 @@ def main():
     if options.documents:
         global MUTATED, KEPT, NOT_RUN
         MUTATED, KEPT, NOT_RUN = DOCUMENTED, KEPT.parent / "mutants-of-documents", ()
-        options.files = options.files or [CELLS]
+        options.files = options.files or [CELLS] * (options.what == "record")
     KEPT.mkdir(parents=True, exist_ok=True)
     if options.what == "record":
         os.nice(10)
@@ -607,7 +608,7 @@ def main():
             importlib.import_module(name)
         record(options.files, options.seconds)
     elif options.what == "run":
-        run(options.lines, options.seed, options.most)
+        run(options.lines, options.seed, options.most, {Path(each).resolve() for each in options.files})
     else:
         score(options.seed)
 

@@ -116,7 +116,8 @@ def test_every_chart_is_shown_without_a_network(drawn, kind):
 
 def test_a_bundle_has_vega_lite_svg_and_words(drawn):
     """What is shown needs neither network nor kernel: the spec, its picture, its words; equal every time."""
-    one, again = (alt.renderers.get()(drawn["sweep"].chart.to_dict())[0] for _ in range(2))
+    spec = drawn["sweep"].chart.to_dict()
+    one, again = (alt.renderers.get()(spec)[0] for _ in range(2))
     assert {renderer.MIME, "image/svg+xml", "text/plain"} == set(one)
     assert one == again
     assert not re.search(r"\.\d{3,}(?=[^<>]*>)", one["image/svg+xml"])
