@@ -1,5 +1,6 @@
 """How sentences list names, count things, round amounts and are wrapped."""
 
+import re
 from collections.abc import Iterable, Sequence
 from textwrap import wrap
 
@@ -31,8 +32,9 @@ def from_to(old: str, new: str) -> str:
 
 
 def counted(number: int, noun: str) -> str:
-    """Return a number with its noun: `1 node`, `2 nodes`."""
-    return f"{number} {noun}{'s' * (number != 1)}"
+    """Return a number with its noun: `1 node`, `2 nodes`, `2 StorageClasses`, `2 CSIStorageCapacities`."""
+    stem = f"{noun}e" if noun.endswith("s") else re.sub(r"(?<![aeo])y$", "ie", noun)
+    return f"{number} {noun if number == 1 else f'{stem}s'}"
 
 
 def cores(millis: int) -> str:

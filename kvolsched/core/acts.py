@@ -18,7 +18,7 @@ from ..api.text import manifest
 from ..api.text.not_read import find_not_read
 from ..api.text.python_gc import infrequent_gc
 from ..api.unknown_name import UnknownName, did_you_mean
-from ..api.words import hanging_indent
+from ..api.words import counted, hanging_indent
 from ..api.workloads import WORKLOADS
 from ..controllers import user
 from ..controllers.admission import UnknownFields, webhook
@@ -902,10 +902,9 @@ class ClusterActs(ClusterCore):
         return other_rules.under(self, found, name, asked, replay=replay, again=pods, added=own)
 
     def __repr__(self) -> str:
-        counted = Counter(key.kind for key in self.world.log.objects)
-        count = {kind: counted[kind.name] for kind in KINDS if kind.name != "Event"}
-        plural = {kind: "es" if kind.name.endswith("s") else "s" for kind in count}
-        counts = ", ".join(f"{n} {kind.name}{plural[kind] if n != 1 else ''}" for kind, n in count.items() if n)
+        there = Counter(key.kind for key in self.world.log.objects)
+        count = {kind: there[kind.name] for kind in KINDS if kind.name != "Event"}
+        counts = ", ".join(counted(n, kind.name) for kind, n in count.items() if n)
         where = f"step {self.world.step_number} of {self.world.known_steps}, t={self.world.now:g} s"
         rules = upgrades.rules_in_words(self)
         head = f"Cluster {self.name or '(unnamed)'}, rules {rules}: {counts or 'no objects'}; {where}"

@@ -60,9 +60,10 @@ def first_difference(cluster: ClusterCore, other: ClusterCore) -> str:
     >>> first_difference(c, c.under("design"))
     'The cluster with rules design has made no step: call .run() on it, then compare.'
     """
-    if not other.world.step_number and any(True for turn in _turns(cluster) if turn.component not in (USER, WORLD)):
-        again = ".goto(step) or .run()" if other.world.known_steps else ".run()"
-        return f"The cluster with rules {other.revision.name} has made no step: call {again} on it, then compare."
+    for run, still in ((cluster, other), (other, cluster)):
+        if not still.world.step_number and any(True for turn in _turns(run) if turn.component not in (USER, WORLD)):
+            again = ".goto(step) or .run()" if still.world.known_steps else ".run()"
+            return f"The cluster with rules {still.revision.name} has made no step: call {again} on it, then compare."
     if cluster.revision == other.revision:
         return ""
     found, call = parting(cluster, other)

@@ -20,8 +20,10 @@ def test_of_many_names_the_first_are_told(most, words):
 
 
 def test_one_thing_is_singular():
-    """Only the number 1 has no plural."""
+    """Only the number 1 has no plural; of a kind it is the word that Kubernetes uses."""
     assert ["0 nodes", "1 node", "2 nodes"] == [counted(number, "node") for number in range(3)]
+    assert ["2 StorageClasses", "2 CSIStorageCapacities", "2 keys", "2 passes"] == [
+        counted(2, noun) for noun in ("StorageClass", "CSIStorageCapacity", "key", "pass")]
 
 
 def test_numbers_are_short():

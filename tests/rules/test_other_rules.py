@@ -232,6 +232,7 @@ def test_a_run_that_was_forgotten_is_named():
     assert said == c.diff(old).because
     assert said in told(c.diff(old))
     assert said in draw_diff(different_fields(c.diff(old)), 1000)
+    assert said == old.diff(c).because
     old.run()
     old.goto(0)
     assert "call .goto(step) or .run() on it" in c.diff(old).because

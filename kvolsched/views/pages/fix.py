@@ -351,8 +351,7 @@ def touched_words(card: FixCard) -> list[str]:
     for name in COLUMNS:
         found = [how for column, how in card.touched if column == name]
         if found:
-            several = f"{len(found)} {name}{'es' if name.endswith('s') else 's'}"
-            lines.append(f"{name if len(found) == 1 else several} {found[0]}")
+            lines.append(f"{name if len(found) == 1 else counted(len(found), name)} {found[0]}")
     asks = {"yes": "pods restart", "no": ""}.get(card.restart, f"restart? {card.restart}")
     return [*lines, *([asks] if asks else [])]
 
