@@ -85,7 +85,7 @@ def add_volume(
         expected = [attrs.evolve(reserved, old=volume), bound]
     of_class = volumes.class_of_claim(claim)
     unknown = of_class and trial.get("StorageClass", of_class) is None and not trial.seen.volumes_of_class(of_class)
-    free = [each.metadata.name for each in trial.seen.volumes_of_class(of_class) if volumes.is_available(each)]
+    free = [each.metadata.name for each in trial.seen.volumes_of_class(of_class) if is_free(each)]
     note += f"; or is {listed(free, 'or')} meant, which is free?" if named and free else ""
     letter = "B" if named else "X" if driver or unknown else "D"
     do = (f"look up at the provider which disk {name} was, and write it into {name}.yaml\n"
@@ -100,6 +100,11 @@ def bound_to_each_other(claim: PersistentVolumeClaim, volume: PersistentVolume) 
     annotations = claim.metadata.annotations.merged({BIND_COMPLETED: "yes"})
     bound = evolve_parts(claim, metadata={"annotations": annotations}, spec={"volume_name": name})
     return [ObjectChange(volume, reserved), ObjectChange(claim, bound)]
+
+
+def is_free(volume: PersistentVolume) -> bool:
+    """Say whether any claim may take a volume: one that is reserved is in phase Available, too."""
+    return volumes.is_available(volume) and volume.spec.claim_ref is None
 
 
 def topology_labels(node: Node, driver: str, trial: TrialCluster) -> dict[str, str]:

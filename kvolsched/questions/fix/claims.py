@@ -32,7 +32,7 @@ from ..near_names import KEYS_TODAY, near_misses
 from ..why.demands import Demand
 from . import nodes as node_edits
 from . import replace_claim
-from .add_volume import VOLUME_COST, add_volume, bound_to_each_other, topology_labels
+from .add_volume import VOLUME_COST, add_volume, bound_to_each_other, is_free, topology_labels
 from .edit import OPERATOR, USUAL, Edit, ObjectChange, OutsideAct, combined
 from .replace_claim import recreate_volume
 from .topology_keys import add_topology_of_claim
@@ -331,7 +331,7 @@ def _match_free_volume(claim: PersistentVolumeClaim, trial: TrialCluster) -> Ite
             ways.append(("use access mode", f"Use access mode {', '.join(has)} in claim {name}, not {', '.join(had)}",
                          {"access_modes": has}))  # fmt: skip
             source = next((each for each in SHARED_SOURCES if each in volume.spec.rest), "")
-            if source and volumes.is_available(volume) and of_class == volumes.class_of_claim(claim):
+            if source and is_free(volume) and of_class == volumes.class_of_claim(claim):
                 more = (*volume.spec.access_modes, *(mode for mode in had if mode not in volume.spec.access_modes))
                 offers = evolve_parts(volume, spec={"access_modes": more})
                 yield Edit(f"Offer {', '.join(had)} in volume {volume.metadata.name}, too", 1,
@@ -341,7 +341,7 @@ def _match_free_volume(claim: PersistentVolumeClaim, trial: TrialCluster) -> Ite
         if volumes.requested(claim) > volumes.capacity(volume):
             ways.append(("smaller claim", f"Ask for {asks.requests['storage']} in claim {name} instead of {size}",
                          {"resources": asks}))  # fmt: skip
-        if len(ways) == 1 and volumes.is_available(volume):
+        if len(ways) == 1 and is_free(volume):
             (kind, words, fields), = ways
             new = evolve_parts(claim, spec=fields)
             note = f"{volume.metadata.name} is free; the claim is not bound, so nothing is lost when it is made anew"

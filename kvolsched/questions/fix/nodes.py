@@ -51,7 +51,7 @@ def label_node(demand: Demand, trial: TrialCluster, near: Sequence[Node]) -> Ite
         else:
             wanted = labels_matching(pod.spec.required_node_affinity, node)
         slip = any(right_keys(key, nodes) or (key not in node.metadata.labels and near_misses(
-            value or "", [each.metadata.labels.get(key, "") for each in nodes])) for key, value in wanted.items())
+            value, [each.metadata.labels.get(key, "") for each in nodes])) for key, value in wanted.items())
         if not slip:
             yield from set_labels(node, wanted)
 
@@ -63,7 +63,7 @@ def set_labels(node: Node, wanted: dict[str, Any], note: str = "") -> Iterator[E
     if labels.get(HOSTNAME_LABEL) not in (old.get(HOSTNAME_LABEL), name):
         return  # the kubelet owns that label: it is the node's name
     overwritten = [key for key in wanted if key in old and old[key] != wanted[key]]
-    if not wanted or labels == old or any(key in PLACES or key in MACHINE for key in overwritten):
+    if labels == old or any(key in PLACES for key in overwritten):
         return
     if any(key in MACHINE for key in wanted):
         return  # what a machine is, its kubelet says
@@ -84,7 +84,7 @@ def labels_matching(selector: NodeSelector | None, node: Node) -> dict[str, Any]
             continue
         unmet = [part for part in term.match_expressions if not part.matches(node.metadata.labels)]
         wanted = {part.key: _value_for(part) for part in unmet}
-        if wanted and "" not in wanted.values():
+        if "" not in wanted.values():
             ways.append(wanted)
     return min(ways, key=len, default={})
 
@@ -109,16 +109,15 @@ def larger_machine(demand: Demand, trial: TrialCluster, near: Sequence[Node]) ->
     if resource == requests.PODS:
         yield from _more_pods(trial, near)
         return
-    ask = requests.pod_requests(pod.spec).amounts.get(resource, 0)
+    ask = requests.pod_requests(pod.spec).amounts[resource]
     if "/" in resource and not any(resource in node.status.allocatable for node in trial.seen.all_nodes()):
         yield from _device_plugin(resource, ask, near)
         return
     for node in near:
         room = trial.seen.node_info(node.metadata.name)
-        lacks = ask - room.free(resource)
-        if lacks <= 0 or ("/" in resource and not room.total.get(resource, 0)):  # another kind of machine has devices
+        if "/" in resource and not room.total.get(resource, 0):  # another kind of machine has devices
             continue
-        total = requests.format_amount(resource, room.total.get(resource, 0) + lacks)
+        total = requests.format_amount(resource, room.total.get(resource, 0) + ask - room.free(resource))
         status = attrs.evolve(node.status, allocatable=node.status.allocatable.merged({resource: total}))
         larger, part = LARGER.get(resource, LARGER[""])
         words = f"Use a larger {larger} for {node.metadata.name}: at least {total} {resource} allocatable"
@@ -208,7 +207,7 @@ def attach_more(demand: Demand, trial: TrialCluster, near: Sequence[Node]) -> It
 def _raise_driver_limit(csi_node: Any, exceeded: LimitExceeded) -> Iterator[tuple[Any, str]]:
     """Yield a CSINode with the exceeded limit raised, and the new limit in words."""
     for place, driver in enumerate(csi_node.spec.drivers):
-        if driver.allocatable is not None and driver.name == exceeded.driver:
+        if driver.name == exceeded.driver:
             more = attrs.evolve(driver, allocatable=attrs.evolve(driver.allocatable, count=exceeded.total))
             drivers = (*csi_node.spec.drivers[:place], more, *csi_node.spec.drivers[place + 1 :])
             new = evolve_parts(csi_node, spec={"drivers": drivers})
@@ -222,8 +221,7 @@ def make_room(demand: Demand, trial: TrialCluster, near: Sequence[Node]) -> Iter
     """
     owner = owner_on_top(trial.pod, trial.objects)
     for node in near:
-        others = (pod for pod in _pods_in_the_way(demand, trial, node) if key_of(pod) != trial.key)
-        pods = [pod for pod in others if may_leave(pod, trial)]
+        pods = [pod for pod in _pods_in_the_way(demand, trial, node) if may_leave(pod, trial)]
         pods.sort(key=lambda pod: (owner_on_top(pod, trial.objects) is None, -(pod.spec.priority or 0),
                                    -requests.pod_requests(pod.spec).amounts.get(demand.about, 1),
                                    pod.metadata.name))  # fmt: skip
@@ -255,8 +253,8 @@ def _moved(gone: Sequence[Pod], trial: TrialCluster) -> Edit:
 
 def _run_elsewhere(gone: Sequence[Pod], trial: TrialCluster) -> Iterator[Edit]:
     """Let the owner of a pod that nobody creates again make it anew for another node that would take it."""
-    pod = gone[0]
-    if len(gone) > 1 or pod.metadata.controller is not None:
+    pod, *others = gone
+    if others or pod.metadata.controller is not None:
         return
     free, name = evolve_parts(pod, spec={"node_name": ""}), f"{pod.metadata.namespace}/{pod.metadata.name}"
     fits = judge(free, trial.seen, trial.profile).feasible
@@ -284,9 +282,7 @@ def _budgets(pod: Pod, trial: TrialCluster) -> Iterator[tuple[str, int]]:
 
 def _by_strategy(demand: Demand, trial: TrialCluster, old: Sequence[Pod]) -> Iterator[Edit]:
     """Let a rollout delete an old replica before it makes the new one, where the old one is in the way."""
-    mine = trial.pod.metadata.controller
-    uid = mine.uid if mine is not None else ""
-    old = [pod for pod in old if pod.metadata.controller is not None and pod.metadata.controller.uid != uid]
+    old = [pod for pod in old if pod.metadata.controller != trial.pod.metadata.controller]
     owner = owner_on_top(trial.pod, trial.objects)
     workload = trial.get(owner.kind, owner.name, trial.key.namespace) if owner is not None else None
     gone = _fewest_pods(trial, old, demand)
@@ -304,7 +300,7 @@ def _by_strategy(demand: Demand, trial: TrialCluster, old: Sequence[Pod]) -> Ite
 def _pods_in_the_way(demand: Demand, trial: TrialCluster, node: Node) -> list[Pod]:
     """Return the pods that may make a demand fail on a node: those on it, or in its domain if domains count."""
     seen = trial.seen
-    if demand.sort not in ("spread", "affinity", "anti-affinity", "objection", "claim"):
+    if demand.sort not in ("spread", "anti-affinity", "objection", "claim"):
         return seen.pods_on(node.metadata.name)
     key = demand.about
     value = node.metadata.labels.get(key)

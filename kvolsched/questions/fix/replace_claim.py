@@ -29,7 +29,7 @@ from ...api.words import listed
 from ...controllers.ephemeral_volume import claim_for
 from ...scheduler.volume_clauses import named_claims
 from ..near_names import near_misses
-from .add_volume import VOLUME_COST, add_volume, bound_to_each_other
+from .add_volume import VOLUME_COST, add_volume, bound_to_each_other, is_free
 from .edit import CLASSES, OPERATOR, Edit, ObjectChange
 from .owners import owner_on_top
 from .pods import edit_spec
@@ -70,7 +70,7 @@ def replace_with_free_volume(
         return
     for volume in trial.seen.volumes_of_class(volumes.class_of_claim(claim)):
         large = volumes.capacity(volume) >= volumes.requested(claim) and volumes.suits(claim, volume)
-        if volumes.is_available(volume) and large and any(volumes.volume_fits_node(volume, node) for node in near):
+        if is_free(volume) and large and any(volumes.volume_fits_node(volume, node) for node in near):
             like = _claim_like(claim, other, volumes.class_of_claim(claim))
             new = evolve_parts(like, spec={"volume_name": volume.metadata.name})
             words = f"Use a new claim {other} on the free volume {volume.metadata.name}"

@@ -17,6 +17,7 @@ from ...scheduler.columns.storage_capacities import reaches
 from ..near_names import right_keys
 from ..why.demands import Demand
 from . import nodes as node_edits
+from .add_volume import is_free
 from .edit import Edit
 from .trial_cluster import TrialCluster
 
@@ -90,7 +91,7 @@ def _wanted_labels(
             wanted = {key: value for key, value in labels.items() if node.metadata.labels.get(key) != value}
             yield wanted, f"only if {name} is in that domain: the driver reports this label when it starts on a node"
     free = (volume for volume in trial.seen.volumes_of_class(volumes.class_of_claim(claim))
-            if volumes.suits(claim, volume) and not volumes.volume_fits_node(volume, node)
+            if is_free(volume) and volumes.suits(claim, volume) and not volumes.volume_fits_node(volume, node)
             and volumes.capacity(volume) >= volumes.requested(claim))  # fmt: skip
     for volume, _ in zip(free, range(MAX_VOLUMES), strict=False):
         wanted = node_edits.labels_matching(volume.spec.required_node_affinity, node)
