@@ -1,24 +1,31 @@
-"""Cases of edits that `fix` proposes: what a module of the catalogue yields for a pod in a small, hostile cluster.
+"""Cases of what `fix` proposes and tells, each in a small, hostile cluster: edits, what they cost whom, cards.
 
-`tests/questions/test_edits.py` compares the whole of each edit with `tests/questions/edits.txt`; after a change of words
-`python tests/edit_cases.py` stores them anew: read what differs.
+Tests compare the whole of each with a stored text; after a change of words `python tests/edit_cases.py` stores them
+anew: read what differs.
 """
 
 from pathlib import Path
 
+from card_cases import CARDS
+from command_cases import COMMANDS
 from edit_cases_claims import CLAIMS
 from edit_cases_nodes import NODES
 from edit_cases_pods import PODS
+from harm_cases import HARM, OUTCOMES
 
-STORED = Path(__file__).parent / "questions" / "edits.txt"
-CASES = {**NODES, **PODS, **CLAIMS}
+HERE = Path(__file__).parent
+EDITS, COSTS = {**NODES, **PODS, **CLAIMS}, {**HARM, **OUTCOMES}
+STORED = {HERE / "questions" / "edits.txt": EDITS, HERE / "questions" / "costs.txt": COSTS, HERE / "views" / "cards.txt": CARDS,
+          HERE / "questions" / "commands.txt": COMMANDS}  # fmt: skip
 
 
-def stored():
-    """Return the stored texts by title."""
-    sections = STORED.read_text(encoding="utf-8").split("=== ")[1:]
+def stored(cases):
+    """Return the stored texts of cases by title."""
+    path = next(path for path, those in STORED.items() if those is cases)
+    sections = ("\n" + path.read_text(encoding="utf-8")).split("\n=== ")[1:]
     return {title: text.strip("\n") for title, _, text in (each.partition("\n") for each in sections)}
 
 
 if __name__ == "__main__":
-    STORED.write_text("\n".join(f"=== {title}\n{find()}\n" for title, find in CASES.items()), encoding="utf-8")
+    for path, cases in STORED.items():
+        path.write_text("\n".join(f"=== {title}\n{find()}\n" for title, find in cases.items()), encoding="utf-8")

@@ -172,11 +172,10 @@ def who_may_leave(mine):
 
 
 def of_claims(others):
-    """Return what makes room on n1 for a pod that is rejected as long as another one with a claim runs on a node of these."""
+    """Return what makes room on n1 for a pod that is rejected as a whole as long as none of these has gone."""
     def prefilter(_app, seen):
         there = [other for each in seen.all_nodes() for other in seen.pods_on(each.metadata.name)]
-        taken = any("data" in other.claim_names() for other in there) or any([*other.claim_names()] for other in seen.pods_on("n1"))
-        return PreFilterReject("OneUser", Code.UNSCHEDULABLE, "claim is in use") if taken else None
+        return PreFilterReject("OneUser", Code.UNSCHEDULABLE, "claim is in use") if len(there) == len(others) else None
 
     disks = [each for name in ("data", "far") for each in (claim(name, bound=f"disk-{name}"), volume(f"disk-{name}", bound=name))]
     trial = trial_of([node("n1"), node("n2"), storage_class(), *disks, *others, pod("app", "data")])
@@ -238,9 +237,10 @@ MAKING_ROOM = {
     "room: nodes without the key of a spread are no domain": lambda: offered(nodes.make_room, trial_of([
         node("n1"), node("n2"), *(pod(f"w{number}", running_on=f"n{number}", labels={"app": "web"}) for number in (1, 2)),
         pod("app", labels={"app": "web"}, topologySpreadConstraints=[ZONAL])]), sort="spread"),
-    "room: who has the same claim, wherever it runs": lambda: of_claims([pod("old", "data", running_on="n2"), pod("x", running_on="n1")]),
+    "room: who has the same claim, wherever it runs": lambda: of_claims(
+        [pod("old", "data", running_on="n2"), pod("x", running_on="n1"), pod("y", "far", running_on="n1")]),
     "room: who has a volume there, where nobody has the same claim": lambda: of_claims(
-        [pod("old", "far", running_on="n2"), pod("x", running_on="n1"), pod("y", "far", running_on="n1")]),
+        [pod("far", "far", running_on="n2"), pod("x", "far", running_on="n1"), pod("y", running_on="n1")]),
     "room: a spread counts too many": lambda: offered(nodes.make_room, trial_of([
         node("a1", "a"), node("b1", "b", taints=["closed"]), node("c1"), pod("w1", running_on="a1", labels={"app": "web"}),
         pod("w2", running_on="a1", labels={"app": "web"}), pod("app", labels={"app": "web"}, topologySpreadConstraints=[ZONAL])]),

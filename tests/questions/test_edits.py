@@ -1,15 +1,22 @@
-"""The whole of each edit that the catalogue proposes in small clusters: words, cost, notes, commands, changes."""
+"""The whole of what `fix` proposes in small clusters, and of what it costs whom: words, cost, notes, commands, changes."""
 
 import pytest
-from edit_cases import CASES, stored
+from edit_cases import COSTS, EDITS, stored
 
 
-@pytest.mark.parametrize("title", CASES)
+@pytest.mark.parametrize("title", EDITS)
 def test_an_edit_is_told_as_a_whole(title):
     """Every word of an edit and every field that it changes is what was read and stored, and nothing else is proposed."""
-    assert stored()[title] == CASES[title]()
+    assert stored(EDITS)[title] == EDITS[title]().strip("\n")
 
 
-def test_every_stored_edit_has_its_case():
+@pytest.mark.parametrize("title", COSTS)
+def test_what_a_fix_costs_others_is_told_as_a_whole(title):
+    """Who waits, is gone or made anew, which data and promises are lost: all that differs between two worlds, and no more."""
+    assert stored(COSTS)[title] == COSTS[title]().strip("\n")
+
+
+@pytest.mark.parametrize("cases", [EDITS, COSTS], ids=["edits", "costs"])
+def test_every_stored_text_has_its_case(cases):
     """Nothing is stored of a case that is gone."""
-    assert [*stored()] == [*CASES]
+    assert [*stored(cases)] == [*cases]

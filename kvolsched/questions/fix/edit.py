@@ -414,27 +414,25 @@ def _lines(change: ObjectChange) -> Iterator[str]:
         yield f"kubectl apply -f {change.key.name}.yaml   # as in the diff"
     elif change.recreate:
         yield f"kubectl replace --force -f {change.key.name}.yaml   # your own file, changed as in the diff"
-    elif change.key.kind == "Node" and old.spec.unschedulable != new.spec.unschedulable:
-        yield f"kubectl {'cordon' if new.spec.unschedulable else 'uncordon'} {change.key.name}"
-    elif change.key.kind == "Node" and old.spec.taints != new.spec.taints:
-        less = [f"{taint}-" for taint in old.spec.taints if taint not in new.spec.taints]
-        more = [f"{taint}" for taint in new.spec.taints if taint not in old.spec.taints]
-        yield f"kubectl taint node {change.key.name} {' '.join((*less, *more))}"
-    elif (labels := _texts(old.metadata.labels, new.metadata.labels)) and _same_body(old, new):
-        yield f"kubectl label {where} {labels}"
-    elif (texts := _texts(old.metadata.annotations, new.metadata.annotations)) and _same_body(old, new):
-        yield f"kubectl annotate {where} {texts}"
     elif change.key.kind in SCALED and evolve_parts(old, spec={"replicas": new.spec.replicas}) == new:
         yield f"kubectl scale {where} --replicas={new.spec.replicas}"
-    else:
-        steps = list(_json_patch(written_fields(old), written_fields(new), ""))
-        if steps:
-            yield f"kubectl patch {where} --type=json -p '{json.dumps(steps, separators=(',', ':'))}'"
+    elif change.key.kind == "Node" or attrs.evolve(old, metadata=new.metadata) == new:
+        yield from _short_lines(old, new, where)
+    elif steps := list(_json_patch(written_fields(old), written_fields(new), "")):
+        yield f"kubectl patch {where} --type=json -p '{json.dumps(steps, separators=(',', ':'))}'"
 
 
-def _same_body(old: Any, new: Any) -> bool:
-    """Say whether two objects differ in their metadata alone."""
-    return bool(attrs.evolve(old, metadata=new.metadata) == new)
+def _short_lines(old: Any, new: Any, where: str) -> Iterator[str]:
+    """Yield a line for each change that kubectl has a verb for: of a cordon, of taints, of labels and annotations."""
+    if old.kind == "Node" and old.spec.unschedulable != new.spec.unschedulable:
+        yield f"kubectl {'cordon' if new.spec.unschedulable else 'uncordon'} {new.metadata.name}"
+    if old.kind == "Node" and old.spec.taints != new.spec.taints:
+        less = [f"{taint}-" for taint in old.spec.taints if taint not in new.spec.taints]
+        more = [f"{taint}" for taint in new.spec.taints if taint not in old.spec.taints]
+        yield f"kubectl taint {where} {' '.join((*less, *more))}"
+    for verb, texts in (("label", "labels"), ("annotate", "annotations")):
+        if changed := _texts(getattr(old.metadata, texts), getattr(new.metadata, texts)):
+            yield f"kubectl {verb} {where} {changed}"
 
 
 def _texts(old: Any, new: Any) -> str:
