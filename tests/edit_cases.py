@@ -6,17 +6,20 @@ anew: read what differs.
 
 from pathlib import Path
 
+from asking_cases import ASKED
 from card_cases import CARDS
 from command_cases import COMMANDS
 from edit_cases_claims import CLAIMS
 from edit_cases_nodes import NODES
 from edit_cases_pods import PODS
+from edit_cases_states import STATES
 from harm_cases import HARM, OUTCOMES
 
 HERE = Path(__file__).parent
-EDITS, COSTS = {**NODES, **PODS, **CLAIMS}, {**HARM, **OUTCOMES}
+EDITS, COSTS = {**NODES, **PODS, **CLAIMS, **STATES}, {**HARM, **OUTCOMES}
 STORED = {HERE / "questions" / "edits.txt": EDITS, HERE / "questions" / "costs.txt": COSTS, HERE / "views" / "cards.txt": CARDS,
-          HERE / "questions" / "commands.txt": COMMANDS}  # fmt: skip
+          HERE / "questions" / "commands.txt": COMMANDS,
+          HERE / "questions" / "fixes.txt": ASKED}  # fmt: skip
 
 
 def stored(cases):

@@ -78,6 +78,8 @@ HARM = {
     "harm: one of an owner is gone, one waits in its place": lambda: cost([WEB(runs("w1"))], [WEB(pod("w2"))], also=[SET]),
     "harm: two of an owner wait in the place of one that waited": lambda: cost(
         [WEB(pod("w1")), WEB(runs("w2"))], [WEB(pod("w1")), WEB(pod("w3"))], also=[SET]),
+    "harm: of two that wait the one that ran": lambda: cost(
+        [WEB(pod("a")), WEB(runs("z"))], [WEB(pod("a")), WEB(pod("z"))], also=[SET]),
     "harm: one waits that waited under another name": lambda: cost([WEB(pod("w1"))], [WEB(pod("w9"))], also=[SET]),
     "harm: of a set each waits by itself": lambda: cost([DB(runs("db-1")), DB(pod("db-0"))], [DB(pod("db-1")), DB(runs("db-0"))]),
     "harm: the next of a set waits": lambda: cost([DB(pod("db-0"))], [DB(runs("db-0")), DB(pod("db-1"))]),

@@ -318,7 +318,7 @@ def _prove(asked: AskedCluster, found: FoundFix) -> Fix | str:
     try:
         forked = asked.fork_with(attempt)
     except (ApplyRefused, KeyError) as error:
-        return f"{joined_words(found.edits)}: refused: {error.args[0] if error.args else error}"
+        return f"{joined_words(found.edits)}: refused: {error.args[0]}"
     proved = Fix(asked.name, found.edits, (), "", asked=asked)
     fit = forked.fits
     forked.run()

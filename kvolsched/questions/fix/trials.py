@@ -244,7 +244,7 @@ class AskedCluster:
         try:
             forked = self.fork_with(changes)
         except (ApplyRefused, KeyError) as error:
-            return TriedFix(self.name, words, self._kept.fork(), refused=str(error.args[0] if error.args else error))
+            return TriedFix(self.name, words, self._kept.fork(), refused=str(error.args[0]))
         forked.run()
         fork = forked.cluster
         before, after = pods_among(self.without_fix.cluster.world.log.objects), pods_among(fork.world.log.objects)
