@@ -1,7 +1,7 @@
 """The whole of what `fix` proposes in small clusters, and of what it costs whom: words, cost, notes, commands, changes."""
 
 import pytest
-from edit_cases import ASKED, COMMANDS, COSTS, EDITS, stored
+from fix_cases import ASKED, COMMANDS, COSTS, EDITS, stored
 
 
 @pytest.mark.parametrize("title", EDITS)

@@ -1,7 +1,7 @@
 """The whole of a fix as a card: what it says, what its page shows, and how that is drawn."""
 
 import pytest
-from edit_cases import CARDS, stored
+from fix_cases import CARDS, stored
 
 
 @pytest.mark.parametrize("title", CARDS)

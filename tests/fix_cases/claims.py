@@ -2,8 +2,7 @@
 
 from functools import partial
 
-from whole_edits import offered, owned, told, trial_of
-
+from fix_cases.whole import offered, owned, told, trial_of
 from kvolsched import make
 from kvolsched.make import claim, csi_node, node, pod, spread, storage_class, volume
 from kvolsched.questions.fix import claims, replace_claim, topology_keys

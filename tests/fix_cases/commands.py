@@ -3,9 +3,9 @@
 from itertools import combinations
 
 from attrs import evolve
-from card_cases import part
-from whole_edits import _flat
 
+from fix_cases.cards import part
+from fix_cases.whole import _flat
 from kvolsched import Cluster, make
 from kvolsched.api.kinds.meta import Frozen, evolve_parts
 from kvolsched.api.text.manifest import from_plain, to_plain
@@ -135,7 +135,7 @@ def on(ref, become, *, again=False):
 CARRIED = {
     "do: labels, spec and status of a node": lambda: cluster_after(on("node/n1", lambda old: evolve_parts(
         labels(labels={"disk": "ssd", "z": "1"}, annotations={"note": None})(spec(taints=())(old)), status={"allocatable": Frozen({"cpu": "9"})}))),
-    "do: what has changed meanwhile stays": lambda: cluster_after(lambda cluster: _later(cluster)),
+    "do: what has changed meanwhile stays": lambda: cluster_after(_later),
     "do: made, gone and made anew": lambda: cluster_after(
         lambda _cluster: made(claim("more")), on("pvc/data", None), on("pod/app", spec(node_selector=Frozen()), again=True),
         lambda _cluster: made(pod("new", "more")), on("pv/keep", spec(persistent_volume_reclaim_policy="Retain"))),

@@ -2,8 +2,7 @@
 
 from functools import partial
 
-from whole_edits import offered, owned, replica_set, selector, told, trial_of, with_room
-
+from fix_cases.whole import offered, owned, replica_set, selector, told, trial_of, with_room
 from kvolsched import make
 from kvolsched.make import apart, node, pod, spread, together
 from kvolsched.questions.fix import pods

@@ -1,8 +1,8 @@
 """Cases of one fix as a card: what `answer.py` of `questions/fix` tells of it, and what its page shows."""
 
 from attrs import evolve
-from whole_edits import owned
 
+from fix_cases.whole import owned
 from kvolsched import Cluster, make
 from kvolsched.api.kinds.meta import Frozen, evolve_parts
 from kvolsched.make import apart, claim, csi_node, node, pod, storage_class, volume

@@ -4,8 +4,8 @@ from functools import partial
 from types import SimpleNamespace
 
 from attrs import evolve
-from whole_edits import budget, deployment, offered, owned, replica_set, selector, told, trial_of, with_room
 
+from fix_cases.whole import budget, deployment, offered, owned, replica_set, selector, told, trial_of, with_room
 from kvolsched import make
 from kvolsched.api.text.manifest import from_plain
 from kvolsched.make import apart, claim, csi_node, node, pod, spread, storage_class, together, volume
@@ -245,7 +245,7 @@ MAKING_ROOM = {
         node("a1", "a"), node("b1", "b", taints=["closed"]), node("c1"), pod("w1", running_on="a1", labels={"app": "web"}),
         pod("w2", running_on="a1", labels={"app": "web"}), pod("app", labels={"app": "web"}, topologySpreadConstraints=[ZONAL])]),
         sort="spread"),
-    "room: a rollout deletes the old replica first": lambda: rollout(),
+    "room: a rollout deletes the old replica first": rollout,
     "room: a Deployment that does so already": lambda: rollout(strategy={"maxSurge": 0, "maxUnavailable": 1}),
     "room: an old replica of the same set is no rollout's": lambda: rollout(new="web-1"),
     "room: where the old one is not enough, others go, too": lambda: rollout(on_n1("x")),

@@ -5,10 +5,10 @@ from types import SimpleNamespace
 from unittest.mock import patch
 
 from attrs import evolve
-from harm_cases import world
 from waiting_pods import cluster_of
-from whole_edits import owned
 
+from fix_cases.costs import world
+from fix_cases.whole import owned
 from kvolsched import Cluster, make
 from kvolsched.api.kinds.meta import evolve_parts
 from kvolsched.api.notebook_output import IN_TERMINAL
@@ -38,7 +38,7 @@ def outcome(*, node="n1", evicted=False, helped=1, gone=0, waits_now=0, restarte
         headline="it still waits", lacks="it lacks room")  # fmt: skip
 
 
-def asked_of(objects=(), large=False, outcomes=None, gates=(), **more):
+def asked_of(objects=(), *, large=False, outcomes=None, gates=(), **more):
     """Return a stand-in of the cluster that is asked."""
     there = world([*objects, *([] if any(each["metadata"]["name"] == "app" and each["kind"] == "Pod" for each in objects) else [pod("app")])])
     return SimpleNamespace(name="default/app", pod=APP, objects=there, is_large=large, gates=gates, for_owner=tuple,
@@ -119,7 +119,7 @@ ORDER = {
         order(("Add", "add node"), [edit("Delete", "delete claim"), edit("Disk", "add volume")]),
         order(("Add", "add node"), [edit("Delete", "delete claim"), edit("Disk", "add volume", letter="B")]),
         order(("Add", "add node"), [edit("Delete", "delete claim"), edit("Uncordon", "uncordon")])]),
-    "tell: none": lambda: order(),
+    "tell: none": order,
     "rank: who is helped, who harmed, who restarted": lambda: "\n".join([
         sorted_by(A=outcome(), B=outcome(helped=2), C=outcome(helped=0)), sorted_by(A=outcome(gone=1), B=outcome(waits_now=2), C=outcome()),
         sorted_by(A=outcome(restarted=2), B=outcome(), C=outcome(restarted=1)),
@@ -160,7 +160,7 @@ def good(**of_trial):
 
 
 PROOFS = {
-    "good: it is placed, nobody waits for it": lambda: good(),
+    "good: it is placed, nobody waits for it": good,
     "good: it is not placed": lambda: good(node=""),
     "good: it is evicted": lambda: good(evicted=True),
     "good: as many wait as before": lambda: good(waited=2, waits=2),
@@ -196,7 +196,7 @@ def proof(*edits, error=None, outcomes=None, large=False, nodes=("n9",), **of_fo
     return found if isinstance(found, str) or found is None else f"{found.nodes} {found.proof} every {found.every} steps {found.steps}"
 
 
-def of_claim(kind="PersistentVolumeClaim", gone=False):
+def of_claim(kind="PersistentVolumeClaim", *, gone=False):
     """Return an edit of an object of this kind."""
     objects = {"PersistentVolumeClaim": claim(), "PersistentVolume": volume(), "StorageClass": storage_class(), "Pod": pod("other")}
     old = from_plain(objects[kind])

@@ -3,8 +3,8 @@
 from functools import partial
 
 from attrs import fields
-from whole_edits import budget, owned, replica_set, selector
 
+from fix_cases.whole import budget, owned, replica_set, selector
 from kvolsched import Cluster, make
 from kvolsched.api.text.manifest import from_plain
 from kvolsched.make import apart, claim, node, pod, required, spread, together, volume

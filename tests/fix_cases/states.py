@@ -1,7 +1,6 @@
 """Cases of what an operator does with nodes and components: `kvolsched/questions/fix/node_states.py`."""
 
-from whole_edits import offered, told, trial_of
-
+from fix_cases.whole import offered, told, trial_of
 from kvolsched import Cluster, make
 from kvolsched.api.text.manifest import from_plain
 from kvolsched.make import claim, csi_node, node, pod, storage_class
