@@ -2,14 +2,31 @@
 
 from attrs import evolve
 
+from fix_cases.costs import trial
 from fix_cases.whole import owned
 from kvolsched import Cluster, make
 from kvolsched.api.kinds.meta import Frozen, evolve_parts
 from kvolsched.make import apart, claim, csi_node, node, pod, storage_class, volume
 from kvolsched.questions.fix import Edit, Fix, ObjectChange
 from kvolsched.questions.fix.edit import OutsideAct
+from kvolsched.questions.fix.harm import Harm
+from kvolsched.questions.fix.outcome import LostNode, MovedPod
 from kvolsched.questions.fix.trials import AskedCluster
-from kvolsched.views.pages.fix import draw, draw_trial, page_of
+from kvolsched.views.pages.fix import (
+    NOT_TRIED,
+    Beside,
+    FixCard,
+    FixPage,
+    LiftedRow,
+    beside_of,
+    card_html,
+    draw,
+    draw_trial,
+    is_short,
+    outcome_of,
+    page_of,
+    touched_words,
+)
 from kvolsched.world.log import Key
 
 SSD = {"disk": "ssd"}
@@ -168,3 +185,68 @@ CARDS = {
         [node("n1", cpu="1"), pod("x", running_on="n1", cpu="900m"), pod("app", cpu="500m")]).fix("app")), 700).replace("><", ">\n<"),
     "page: of a trial": lambda: draw_trial(fix_of(WAITS, LABEL).try_it(), 700).replace("><", ">\n<"),
 }  # fmt: skip
+
+
+HIGH = {"cpu": "99"}
+
+
+def ended(*others, **fields):
+    """Return what a page shows of a trial of a pod in the namespace demo, in few words and in full, and the fork beside."""
+    found = trial(*(pod(name, namespace=namespace, **HIGH) for namespace, name in others), name="demo/app",
+                  why=[f"{namespace}/{name}" for namespace, name in others], **fields)  # fmt: skip
+    shown, both = outcome_of(found), beside_of(found)
+    return "\n".join([str(shown), *(f"{side}: {place}" for side in ("without", "within") for place in getattr(both, side)),
+                      f"{both.steps} {both.rest}"])  # fmt: skip
+
+
+GONE = tuple(Key("Pod", namespace, name) for namespace, name in (("demo", "a"), ("default", "b"), ("far", "c")))
+ONE_NODE = {"node": "n1", "phase": "Running", "steps": 1}
+PLACED = tuple(MovedPod(f"demo/{name}", "", "n1") for name in "ab")
+MANY = {f"demo/p{number}": "n1" for number in range(6)} | {"demo/x": "n2", "far/y": "n3", "demo/z": "n4", "demo/w": "n5", "demo/v": ""}
+
+
+def many(**changed):
+    """Return the nodes of many pods, some of which are elsewhere."""
+    return {**MANY, **{f"demo/{name}": on for name, on in changed.items()}}
+
+
+ENDS = {
+    "end: refused": lambda: ended(refused="no"),
+    "end: evicted": lambda: ended(**ONE_NODE, eviction=LostNode("n1", 2.5, "a taint")),
+    "end: not asked for any more": lambda: ended(owner="Deployment web", waited=1),
+    "end: not asked for any more, and another waits": lambda: ended(("demo", "b"), owner="Deployment web", waited=1),
+    "end: it still waits": lambda: ended(steps=2, stand_in="demo/app"),
+    "end: the lack moves": lambda: ended(**ONE_NODE, lack_moves_to=("demo/a", "default/b", "far/c")),
+    "end: one waits, two, three": lambda: "\n\n".join(ended(*those, **ONE_NODE) for those in (
+        [("far", "a")], [("demo", "a"), ("default", "b")], [("demo", "a"), ("default", "b"), ("far", "c")])),
+    "end: one is lost, three": lambda: "\n\n".join(ended(**ONE_NODE, harm=Harm(gone=gone)) for gone in (GONE[:1], GONE)),
+    "end: one is placed as well, two": lambda: "\n\n".join(ended(**ONE_NODE, placed=placed) for placed in (PLACED[:1], PLACED)),
+    "end: none": lambda: ended(**ONE_NODE),
+    "beside: many pods on many nodes": lambda: ended(
+        **ONE_NODE, without_fix=many(app=""), with_fix=many(app="n1", p5="n2", x="n1", w="", v="n5", new="n6"), new_nodes=("n6",)),
+    "beside: a new node, where another stands for it": lambda: ended(
+        **ONE_NODE | {"node": "n6"}, stand_in="demo/app2", without_fix={**MANY, "demo/app": ""}, with_fix={**MANY, "demo/app2": "n6"}, new_nodes=("n6",)),
+    "beside: nothing differs": lambda: ended(**ONE_NODE, without_fix=MANY, with_fix=MANY),
+    "beside: five of a node differ": lambda: ended(
+        **ONE_NODE, without_fix=many(), with_fix=many(p0="", p1="", p2="", p3="", p4="")),
+    "page: what a card touches": lambda: "\n".join(", ".join(touched_words(evolve(blank(), touched=touched, restart=restart))) for touched, restart in (
+        ((), "no"), ((("claim", "new"),), "yes"), ((("class", "new"), ("pod", "gone"), ("class", "edited"), ("pod", "gone")), "driver"))),
+    "page: chips, at most four": lambda: "\n\n".join(card_html(evolve(
+        blank(), lifted=LIFTED[:count], is_new=new, node=on, number=count, others="x", where="n1" * (count > 1)), opened=new).replace("><", ">\n<")
+        for count, new, on in ((0, True, "n9"), (0, False, "n1"), (0, False, ""), (1, False, "n1"), (4, False, "n1"), (5, False, "n1 +2"))),
+    "page: short and long differences": lambda: " ".join(str(is_short(evolve(blank(), diff=diff))) for diff in (
+        (), ("+a",) * 8, ("-a",) * 8 + (" b", "@ c"), ("+a",) * 9)),
+    "page: notes, what was refuted, and what nothing lifts": lambda: draw(FixPage(
+        "t", "c", (evolve(blank(), notes=("one", "two"), said=(("do", "x\ny"), ("data", "GONE"), ("undo", "z"), ("lasts", "yes"))),), ("no", "way"), "a; b"),
+        700).replace("><", ">\n<"),
+}  # fmt: skip
+LIFTED = tuple(LiftedRow(letter, "node", f"Plugin{letter}", "✕", f"{letter} > 1") for letter in "ABCDE")
+
+
+def blank():
+    """Return a card that says next to nothing."""
+    return FixCard(0, "Do it", "A restores", (), "n1", "", is_new=False, lifted=(), touched=(), restart="no", others="", outcome=NOT_TRIED, notes=(),
+                   diff=(), files="", beside=Beside((), (), 0), code="c.fix()", can_be_tried=False)  # fmt: skip
+
+
+CARDS |= ENDS

@@ -151,11 +151,16 @@ HARM = {
 }  # fmt: skip
 
 
-def tried(*manifests, why=(), **fields):
-    """Return what a trial says: a fork with these objects, and what differs there."""
+def trial(*manifests, why=(), name="default/app", **fields):
+    """Return a trial: a fork with these objects, and what differs there."""
     cluster = Cluster.from_manifests([node("n1"), *manifests])
     waiting = tuple(WaitingPod(name, cluster.why(f"pod/{name}")) for name in why)
-    found = TriedFix("default/app", "Do it", cluster, **({"waits_now": waiting} if why else {}), **fields)
+    return TriedFix(name, "Do it", cluster, **({"waits_now": waiting} if why else {}), **fields)
+
+
+def tried(*manifests, **fields):
+    """Return what a trial says."""
+    found = trial(*manifests, **fields)
     facts = {"helps": found.helps, "places": found.places, "not needed": found.is_not_needed, "gone": found.is_gone,
              "otherwise": found.waits_for_other_reasons}  # fmt: skip
     lists = {"next": found.next, "leaving": found.leaving, "restarts": found.restarts}

@@ -226,8 +226,8 @@ def beside_of(tried: TriedFix) -> Beside:
     differs = {name for name in {*before, *after} if before.get(name) != after.get(name)}
     nodes = dict.fromkeys(node for name in sorted(differs) for node in (before.get(name), after.get(name)) if node)
     ordered = sorted(nodes, key=lambda node: (node != tried.node, node))[:MAX_PLACES]
-    others = {node for node in (*before.values(), *after.values()) if node} - set(ordered)
-    rest = f"{counted(len(others), 'other node')} with pods" if others - nodes.keys() else ""
+    others = {node for node in (*before.values(), *after.values()) if node} - nodes.keys()
+    rest = f"{counted(len(others), 'other node')} with pods" if others else ""
 
     def places(found: Mapping[str, str], *, fork: bool) -> tuple[PlaceRow, ...]:
         rows = []
