@@ -3,10 +3,23 @@
 from functools import partial
 from types import SimpleNamespace
 
+import numpy as np
 from attrs import evolve
 
-from fix_cases.whole import budget, deployment, offered, owned, replica_set, selector, told, trial_of, with_room
-from kvolsched import make
+from fix_cases.whole import (
+    budget,
+    deployment,
+    offered,
+    owned,
+    raw_trial,
+    replica_set,
+    selector,
+    told,
+    trial_of,
+    with_room,
+)
+from kvolsched import design, make
+from kvolsched.api.kinds.selector import Requirement
 from kvolsched.api.text.manifest import from_plain
 from kvolsched.make import apart, claim, csi_node, node, pod, spread, storage_class, together, volume
 from kvolsched.questions.fix import TrialCluster, nodes
@@ -49,6 +62,12 @@ LABELS = {
     "label: true as it is, beside one that is not; nothing at all; a note of its own": lambda: "\n\n".join(
         told(nodes.set_labels(trial_of([node("n1", "a"), pod()]).get("Node", "n1"), labels, note=note)) or "nothing"
         for labels, note in (({make.ZONE: "a", "rack": "r"}, ""), ({make.ZONE: "a"}, ""), ({"rack": "r"}, "only if so"))),
+    "label: a value for each part": lambda: " ".join(repr(nodes._value_for(Requirement(key="k", operator=operator, values=values)))
+        for operator, values in (("In", ("a", "b")), ("In", ()), ("Exists", ()), ("NotIn", ("a",)), ("DoesNotExist", ()), ("Gt", ("3", "9")),
+                                 ("Lt", ("3", "9")), ("Gt", ("x",)), ("Gt", ()), ("Near", ("a",)))),
+    "room: on how many nodes a plugin rejects it": lambda: " ".join(str(nodes.rejection_count(SimpleNamespace(
+        rejected_by=rejected, nodes=("n1", "n2", "n3"), plugins=("A", "B"), codes=np.array([[0, 0, 1], [2, 0, 1]])), SimpleNamespace(plugin=plugin)))
+        for rejected, plugin in ((None, "A"), (None, "B"), (None, "C"), ("A", "B"))),
     "label: of what a machine is nothing, not even beside what it is not": lambda: "".join(
         told(nodes.set_labels(trial_of([node("n1"), pod()]).get("Node", "n1"), {key: "x", "rack": "r"})) for key in OF_A_MACHINE) or "nothing",
     "label: one term, of which one node lacks more": lambda: in_affinity([("disk", "In", "ssd", "nvme"), ("row", "Exists")]),
@@ -74,6 +93,9 @@ MACHINES = {
     "machine: the only node lacks a resource and is empty": lambda: on_one_node(FULL, cpu="2500m"),
     "machine: an amount that just fits lacks nothing; memory does": lambda: on_one_node(
         FULL, requests={"cpu": "2", "memory": "5Gi"}),
+    "machine: more is given away than there is, which old rules hold against who asks for none": lambda: offered(nodes.larger_machine, trial_of(
+        [node("n1", cpu="1"), replica_set(), WEB(pod("w1", running_on="n1", cpu="2")), pod("app", requests={"memory": "1Gi"})], rules=design()),
+        sort="request"),
     "machine: its root disk must be larger": lambda: on_one_node(
         with_room(FULL, **{"ephemeral-storage": "10Gi"}), requests={"ephemeral-storage": "11Gi"}),
     "machine: nodes report no root disk, or one that is too small": lambda: on_one_node(
@@ -205,6 +227,12 @@ MAKING_ROOM = {
     "room: another node takes one of two bare pods": lambda: ROOM(
         CPUS4, node("n2", cpu="2500m"), pods=[on_n1("db", "2"), on_n1("x", "2")], cpu="4"),
     "room: at most thirty pods go": lambda: ROOM(node("n1", cpu="31"), pods=[on_n1(f"p{number}") for number in range(31)], cpu="31") or "none",
+    "room: who has none of it is not among the thirty": lambda: ROOM(
+        with_room(node("n1"), **{GPU: "30"}), pods=[on_n1("a"), *(on_n1(f"p{number}", requests={GPU: "1"}) for number in range(30))],
+        requests={GPU: "30"}),
+    "room: a priority that no file tells is 0": lambda: "\n".join(
+        offered(nodes.make_room, raw_trial([CPUS4, pod("app", cpu="1"), *(on_n1(name, "2", **more) for name, more in zip("ab", those, strict=True))]),
+                sort="request").splitlines()[0] for those in (({}, {"priority": 0}), ({"priority": 0}, {}))),
     "room: thirty pods go": lambda: ROOM(node("n1", cpu="30"), pods=[on_n1(f"p{number}") for number in range(30)], cpu="30"),
     "room: what budgets allow": lambda: ROOM(
         node("n1"), budget("b", 2, "db"), budget("a", 1, "db"), budget("none", 0, ""), budget("other", 0, "x"), budget("far", 0, "db", "far"),

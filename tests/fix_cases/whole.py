@@ -1,11 +1,11 @@
 """Edits of `fix` as text: all that each says, and every field that it changes, a line each."""
 
 from kvolsched import Cluster, make
-from kvolsched.api.text.manifest import to_plain
+from kvolsched.api.text.manifest import from_plain, to_plain
 from kvolsched.questions.fix import TrialCluster
 from kvolsched.questions.why.demands import demands
 from kvolsched.rules.named import upstream
-from kvolsched.world.apiserver import ref
+from kvolsched.world.apiserver import key_of, ref
 from kvolsched.world.log import Key
 
 NAMED = ("apiVersion", "kind", "metadata.name", "metadata.namespace")
@@ -18,6 +18,12 @@ def trial_of(manifests, pod="app", rules=None):
     """Return the trial cluster of a pod in the namespace `default`."""
     objects = dict(Cluster.from_manifests(manifests).world.log.objects)
     return TrialCluster(objects, Key("Pod", "default", pod), (rules or upstream()).profile)
+
+
+def raw_trial(manifests, pod="app"):
+    """Return the trial cluster of objects as they stand in a file, without what a server fills in."""
+    objects = {key_of(each): each for each in map(from_plain, manifests)}
+    return TrialCluster(objects, Key("Pod", "default", pod), upstream().profile)
 
 
 def offered(generator, trial, *nodes, sort=""):

@@ -109,7 +109,7 @@ def larger_machine(demand: Demand, trial: TrialCluster, near: Sequence[Node]) ->
     if resource == requests.PODS:
         yield from _more_pods(trial, near)
         return
-    ask = requests.pod_requests(pod.spec).amounts[resource]
+    ask = requests.pod_requests(pod.spec).amounts.get(resource, 0)
     if "/" in resource and not any(resource in node.status.allocatable for node in trial.seen.all_nodes()):
         yield from _device_plugin(resource, ask, near)
         return
@@ -223,7 +223,7 @@ def make_room(demand: Demand, trial: TrialCluster, near: Sequence[Node]) -> Iter
     for node in near:
         pods = [pod for pod in _pods_in_the_way(demand, trial, node) if may_leave(pod, trial)]
         pods.sort(key=lambda pod: (owner_on_top(pod, trial.objects) is None, -(pod.spec.priority or 0),
-                                   -requests.pod_requests(pod.spec).amounts.get(demand.about, 1),
+                                   -requests.pod_requests(pod.spec).amounts.get(demand.about, 0),
                                    pod.metadata.name))  # fmt: skip
         old = [pod for pod in pods if owner is not None and owner_on_top(pod, trial.objects) == owner]
         yield from _by_strategy(demand, trial, old)
