@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+from itertools import pairwise
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -10,7 +11,9 @@ from what_if_cluster import MAX_SKEW, REPLICAS, TAINTS_POLICY, six_pods
 from kvolsched import Cluster, make
 from kvolsched.core.results import ApplyRefused
 from kvolsched.views.drawing import text as t
+from kvolsched.views.drawing.figure import Figure
 from kvolsched.views.panel import what_if as panel
+from kvolsched.views.panel.host import ROOT
 from kvolsched.views.panel.what_if import WhatIf
 from kvolsched.views.pictures import what_if
 from kvolsched.views.pictures.what_if import FieldStrip, ValueCell, WhatIfRows
@@ -56,12 +59,18 @@ def test_table_word_for_word(opened):
     assert opened.table.rows[0] == ("maxSkew", "1", 2, 6, "")
 
 
-def test_every_control_has_its_answer(opened):
-    """A control that was moved is told that its run is over, so that the page says "busy" no longer."""
-    before = opened.host.tick
-    opened.controls[REPLICAS].value = 3
+def test_everything_pressed_has_its_answer(opened):
+    """What was moved, set or sent is told once that it is done, so that the page says "busy" no longer."""
+    ticks = [opened.host.tick]
+    for press in (
+        lambda: setattr(opened.controls[REPLICAS], "value", 3), lambda: opened.set(maxSkew=3),
+        lambda: opened._message(None, {"cmd": "ping"}, None), lambda: opened._message(None, {"cmd": "clear"}, None),
+        lambda: opened._message(None, {"cmd": "other"}, None), lambda: opened._message(None, {"cmd": "width", "px": 700}, None),
+    ):  # fmt: skip
+        press()
+        ticks.append(opened.host.tick)
 
-    assert opened.host.tick > before
+    assert [1, 1, 1, 1, 0, 1] == [after - before for before, after in pairwise(ticks)]
 
 
 def test_a_field_that_is_left_out_is_a_choice_like_another(cluster):
@@ -97,10 +106,12 @@ def test_values_can_be_set_by_label_or_path(opened):
     """`set` takes both; a wrong name or value lists what there is."""
     opened.set(maxSkew=3, **{REPLICAS: 4})
     assert [3, 4] == list(opened.values.values())[:2]
-    with pytest.raises(KeyError, match="no field 'skew'; there are: maxSkew, replicas"):
-        opened.set(skew=3)
-    with pytest.raises(ValueError, match="maxSkew has no value 9; there are 1, 2, 3, 4, 5, 6"):
+    with pytest.raises(KeyError) as unknown:
+        opened.set(replcas=3)
+    with pytest.raises(ValueError, match="^maxSkew has no value 9; there are 1, 2, 3, 4, 5, 6$"):
         opened.set(maxSkew=9)
+
+    assert ("no field 'replcas'; there are: maxSkew, replicas, nodeTaintsPolicy, unschedulable; did you mean replicas?",) == unknown.value.args
 
 
 def test_what_is_printed_depends_on_no_timer(cluster):
@@ -317,15 +328,27 @@ def test_nothing_is_drawn_between_cells_that_were_not_run():
     assert 'aria-label="maxSkew 2: not run yet"' in svg
 
 
-def test_many_controls_keep_their_thumbs_above_the_cells(opened):
-    """Controls are as wide as their cells from the first thumb to the last, at each width of the page."""
-    for px in (560, 1240):
-        opened.do("width", px=px)
-        place = what_if.layout(opened._rows(), px)
-        slider = opened.controls[MAX_SKEW].layout
-        assert float(slider.width.removesuffix("px")) == pytest.approx(place.cell(6) * 5, abs=0.2)
-        assert slider.margin == f"0 {place.cell(6) / 2:.1f}px"
+@pytest.mark.parametrize(("px", "words"), [(560, False), (1000, True)])
+def test_controls_stand_above_their_cells(cluster, px, words):
+    """Sliders reach from the middle of the first cell to that of the last, with their value beside where there is room.
+
+    Buttons and a checkbox begin with the first cell; a button is as wide as its cell, without the gap.
+    """
+    opened = cluster.whatif("skew", **FIELDS | {REPLICAS: [3, 6, 30]})
+    opened.do("width", px=px)
+    place = what_if.layout(opened._rows(), px)
+    six, three, two = map(place.cell, (6, 3, 2))
+    seen = [(name.value, name.layout.width, control.layout.width, control.layout.margin, value.layout.margin, value.value)
+            for name, control, value in zip(opened._names, opened.controls.values(), opened._values, strict=True)]  # fmt: skip
+
     assert isinstance(opened, WhatIf)
+    assert seen == [
+        ("maxSkew", "120px", f"{six * 5:.1f}px", f"0 {six / 2:.1f}px", "0 0 0 16.0px", "2" * words),
+        ("replicas", "120px", f"{three * 2:.1f}px", f"0 {three / 2:.1f}px", f"0 0 0 {six * 6 + 16 - three * 3:.1f}px", "6" * words),
+        *((name, "120px", f"{two * 2:.1f}px", "0 0.0px", f"0 0 0 {six * 6 + 16 - two * 2:.1f}px", "")
+          for name in ("nodeTaintsPolicy", "unschedulable")),
+    ]
+    assert f"{int(two) - 4}px" == opened.controls[TAINTS_POLICY].style.button_width
 
 
 def test_a_strip_is_as_wide_as_its_place():
@@ -337,14 +360,235 @@ def test_a_strip_is_as_wide_as_its_place():
     assert (960, what_if.strip_height(place)) == (float(drawn.get("width")), float(drawn.get("height")))
 
 
-@pytest.mark.parametrize("values", [[1, 2, 3], [0.5, 1, 100]], ids=["whole numbers", "fractions"])
-def test_a_slider_shows_no_second_number(values):
-    """The value stands in the strip above a slider, not again beside it."""
-    cluster = Cluster.from_manifests([make.node("n1"), make.deployment("web", 2)])
-    field = "deploy/web:spec.template.spec.containers[0].resources.requests.cpu"
-    control, = cluster.whatif("map", **{field: values}).controls.values()
+NODE, IN_STEPS = "node/n1:spec.unschedulable", "deploy/web:spec.replicas"
+CPU, WORDS = "deploy/web:spec.template.spec.containers[0].resources.requests.cpu", "node/n1:metadata.labels[disk]"
 
-    assert not control.readout
+
+@pytest.mark.parametrize(("path", "values", "kind", "shows"), [
+    (NODE, bool, "Checkbox", (False, "true", False)),
+    (NODE, [True, False], "ToggleButtons", (True, (("true", True), ("false", False)))),
+    (NODE, [True], "ToggleButtons", (True, (("true", True),))),
+    (NODE, [False], "ToggleButtons", (False, (("false", False),))),
+    (IN_STEPS, (0, 1), "IntSlider", (1, 0, 1, 1, False, True)),
+    (IN_STEPS, (1, 3), "IntSlider", (2, 1, 3, 1, False, True)),
+    (IN_STEPS, [0, 2, 4], "IntSlider", (2, 0, 4, 2, False, True)),
+    (IN_STEPS, [3, 2, 1], "SelectionSlider", (2, (("3", 3), ("2", 2), ("1", 1)), False, True)),
+    (IN_STEPS, [1, 1], "SelectionSlider", (1, (("1", 1), ("1", 1)), False, True)),
+    (IN_STEPS, [2], "SelectionSlider", (2, (("2", 2),), False, True)),
+    (IN_STEPS, [1, 2, 4], "SelectionSlider", (2, (("1", 1), ("2", 2), ("4", 4)), False, True)),
+    (CPU, [0.5, 1], "SelectionSlider", (0.5, (("0.5", 0.5), ("1", 1)), False, True)),
+    (CPU, [0.5, 1.5], "SelectionSlider", (0.5, (("0.5", 0.5), ("1.5", 1.5)), False, True)),
+    (CPU, [1, "500m"], "ToggleButtons", (1, (("1", 1), ("500m", "500m")))),
+    (CPU, ["500m", None], "ToggleButtons", ("500m", (("500m", "500m"), ("–", panel._REMOVED)))),
+    (WORDS, ["a", "b", "c", "d"], "ToggleButtons", ("a", tuple(zip("abcd", "abcd", strict=True)))),
+    (WORDS, ["a", "b", "c", "d", "e"], "SelectionSlider", ("a", tuple(zip("abcde", "abcde", strict=True)), False, True)),
+])  # fmt: skip
+def test_values_have_the_control_that_suits_them(path, values, kind, shows):
+    """A checkbox for a boolean, a slider for numbers, buttons for up to four words; the number stands above a slider."""
+    cluster = Cluster.from_manifests([make.node("n1"), make.deployment("web", 2)])
+    control, = cluster.whatif("map", **{path: values}).controls.values()
+    read = {"Checkbox": ("value", "description", "indent"), "ToggleButtons": ("value", "options"),
+            "IntSlider": ("value", "min", "max", "step", "readout", "continuous_update"),
+            "SelectionSlider": ("value", "options", "readout", "continuous_update")}[kind]  # fmt: skip
+
+    assert (kind, shows) == (type(control).__name__, tuple(getattr(control, name) for name in read))
+
+
+@pytest.mark.parametrize(("nodes", "follows"), [(12, True), (13, False)])
+def test_a_slider_is_followed_where_there_are_few_nodes(nodes, follows):
+    """Up to twelve nodes a picture follows the slider while it is dragged; with more it comes when that is let go."""
+    cluster = Cluster.from_manifests([*(make.node(f"n{number}") for number in range(nodes)), make.deployment("web", 1)])
+    opened = cluster.whatif("map", **{IN_STEPS: (1, 2), CPU: [0.5, 1]})
+
+    assert [follows, follows] == [control.continuous_update for control in opened.controls.values()]
+
+
+def test_the_panel_is_named_and_placed_whole(opened):
+    """Each view has a name for screen readers, and each strip stands in the order below its control."""
+    place, fields = what_if.layout(opened._rows(), 1000), opened._rows().fields
+
+    assert {"sentence": "answer", "map": "picture", "side": "outcomes of values"} == opened.host.names
+    assert (ROOT, "k-lab") == opened._dom_classes
+    assert ["10", "12", "14", "16"] == [line.layout.order for line in opened.children[0].children[:-1]]
+    assert opened.host.side == "".join(
+        f'<div style="order:{order};margin:0 0 8px">{what_if.strip(field, number, place)}</div>'
+        for number, (order, field) in enumerate(zip((11, 13, 15, 17), fields, strict=True)))  # fmt: skip
+    assert what_if.heading(opened._rows(), 1000) == opened.host.sentence
+
+
+def test_a_selection_is_marked_in_the_picture(cluster):
+    """A click on a pod marks it, another one or Esc takes the mark away; no value changes."""
+    opened = cluster.whatif("map", **FIELDS)
+    pod = f"pod/{opened.value.objects('pods')[0].metadata.name}"
+    marked = [opened._picture().draw(1000, each) for each in (pod, "")]
+    seen = []
+    for cmd in ({"cmd": "select", "ref": pod}, {"cmd": "select", "ref": pod}, {"cmd": "select", "ref": pod}, {"cmd": "clear"}):
+        opened._message(None, cmd, None)
+        seen.append((opened.selection, opened.host.map == marked[bool(not opened.selection)]))
+
+    assert marked[0] != marked[1]
+    assert [(pod, True), ("", True), (pod, True), ("", True)] == seen
+    assert [2, 6, "Ignore", False] == list(opened.values.values())
+
+
+def test_each_cell_goes_to_its_value(opened):
+    """A click on a cell sets its field alone, whichever it is."""
+    went = []
+    for ref in ("value/3/1", "value/0/5", "value/1/0", "value/2/1", "value/0/0"):
+        opened._message(None, {"cmd": "select", "ref": ref}, None)
+        went.append(list(opened.values.values()))
+
+    assert [[2, 6, "Ignore", True], [6, 6, "Ignore", True], [6, 3, "Ignore", True], [6, 3, "Honor", True],
+            [1, 3, "Honor", True]] == went  # fmt: skip
+
+
+def test_what_is_known_is_told_of_every_field():
+    """The strips have what was run, in the order of the values; a mixture of numbers and words has no order."""
+    cluster = Cluster.from_manifests([make.node("n1", cpu="1"), make.pod("other", cpu="8"), make.deployment("web", 2, cpu="400m")])
+    cluster.step()
+    one = cluster.whatif("map", **{IN_STEPS: [2, 1, 3], CPU: [0.4, "broken"]})
+    of_node = cluster.whatif("map", **{NODE: bool})
+    _ = one.table
+    known = {"is_known": True, "others": (0, 1)}
+    replicas, cpu = one._rows().fields
+
+    assert one._rows() == WhatIfRows((replicas, cpu), 1, "upstream", 0, "deploy/web")
+    assert ("deploy/web", "") == (one._rows().workload, of_node._rows().workload)
+    assert replicas == FieldStrip("replicas", IN_STEPS, (
+        ValueCell("2", 2, 2, **known), ValueCell("1", 1, 1, **known), ValueCell("3", 2, 3, **known)), 0, True)  # fmt: skip
+    assert ("cpu", CPU, 0, False) == (cpu.label, cpu.path, cpu.present, cpu.is_ordered)
+    assert (ValueCell("0.4", 2, 2, **known), True) == (cpu.cells[0], "broken" in cpu.cells[1].refused)
+    assert of_node._rows().fields == (FieldStrip("unschedulable", NODE, (
+        ValueCell("false", 2, 3, is_known=True), ValueCell("true")), 0, False),)  # fmt: skip
+    assert [(field.label, each.value, each.running, each.pods, each.refused) for field in (replicas, cpu) for each in field.cells] == [
+        *one.table.rows]
+
+
+class Clock:
+    """A clock that shows what a test says."""
+
+    def __init__(self, *shows):
+        self.shows = list(shows)
+
+    def __call__(self):
+        """Return what it shows next; at the end the same again."""
+        return self.shows.pop(0) if len(self.shows) > 1 else self.shows[0]
+
+
+def test_how_far_a_run_is_told_now_and_then(opened, monkeypatch):
+    """Nothing is told of a short run; of a long one so often that the words can be read."""
+    told, parts = [], []
+    monkeypatch.setattr(panel, "_PATIENCE", 2)
+    monkeypatch.setattr(panel, "perf_counter", clock := Clock(10, 11, 12, 13, 14, 15, 16, 17))
+    monkeypatch.setattr(opened, "_tell", lambda positions: told.append((positions, clock.shows[0] - 1)))
+    monkeypatch.setattr(opened.trials, "advance", lambda *asked: parts.append(asked) or len(parts) > 6)
+    opened._run((4, 3, 1, 0))
+
+    assert [((4, 3, 1, 0), 13), ((4, 3, 1, 0), 16)] == told
+    assert [((4, 3, 1, 0), 16)] * 7 == parts
+
+
+@pytest.mark.parametrize(("replicas", "most"), [(0, 1), (1, 1), (2, 2)])
+def test_a_bar_is_as_long_as_there_are_pods(replicas, most):
+    """The bar of a run without pods is empty, not broken."""
+    opened = Cluster.from_manifests([make.node("n1"), make.deployment("web", 1)]).whatif("map", **{IN_STEPS: [replicas]})
+    opened._tell((0,))
+    steps, now = opened.trials.trial((0,)).steps, opened.value.now
+
+    assert (f'<p class="k-say"><progress max="{most}" value="{replicas}"></progress>'
+            f"step {steps}, t = {now:g} s, {replicas} of {replicas} pods run</p>") == opened.host.sentence
+
+
+class Loop:
+    """An event loop that is only asked: it calls nothing."""
+
+    def __init__(self):
+        self.asked, self.cancelled = [], 0
+
+    def call_later(self, seconds, work):
+        """Note what is to be called."""
+        self.asked.append((seconds, work))
+        return self
+
+    def cancel(self):
+        """Note that it is not to be called."""
+        self.cancelled += 1
+
+
+@pytest.fixture
+def loop(monkeypatch):
+    """Return the event loop that the panel finds."""
+    loop = Loop()
+    monkeypatch.setattr(panel.asyncio, "get_running_loop", lambda: loop)
+    return loop
+
+
+def test_strips_are_filled_soon_and_not_for_ever(opened, loop, monkeypatch):
+    """One timer at a time is set: when the panel is shown, after each move, until all is known or two minutes went."""
+    monkeypatch.setattr(opened, "_still", lambda: Figure("", "words"))
+    seen = []
+    for spent in (0.0, 0.0, 120.0, 120.1):
+        opened._spent = spent
+        if spent:
+            opened._timer = None
+        opened._repr_mimebundle_()
+        seen.append(len(loop.asked))
+    opened.set(maxSkew=3)
+    seen.append((len(loop.asked), opened._spent))
+    _ = opened.table
+    opened._timer = None
+    opened._repr_mimebundle_()
+
+    assert ([1, 1, 2, 2, (3, 0.0)], 3) == (seen, len(loop.asked))
+    assert [(panel._PAUSE, opened._fill)] * 3 == loop.asked
+    opened.close()
+    assert 0 == loop.cancelled
+
+
+def test_a_closed_panel_fills_no_strips(opened, loop):
+    """The timer that was set is cancelled."""
+    opened._fill_later()
+    opened.close()
+
+    assert 1 == loop.cancelled
+
+
+def test_idle_time_is_spent_in_small_parts(opened, loop, monkeypatch):
+    """What is nearest is run to its end before the next is begun, until the time is over; it is counted."""
+    asked = []
+
+    def advance(positions, steps):
+        asked.append((positions, steps))
+        clock.shows[0] += 1
+        return len(asked) % 2 == 0
+
+    monkeypatch.setattr(panel, "perf_counter", clock := Clock(100))
+    monkeypatch.setattr(panel, "_BUDGET", 5)
+    monkeypatch.setattr(opened.trials, "advance", advance)
+    near = opened._missing()
+    opened._spent = 1.0
+    opened._fill()
+
+    assert [(near[number], panel._IDLE_PART) for number in (0, 0, 1, 1, 2)] == asked
+    assert (6.0, [(panel._PAUSE, opened._fill)]) == (opened._spent, loop.asked)
+
+
+def test_an_error_of_a_plugin_is_shown_with_the_value(opened, monkeypatch):
+    """A value whose run fails is told like a refused one, is not run again, and the others are run."""
+    asked = []
+
+    def advance(positions, _steps):
+        asked.append(positions)
+        raise ZeroDivisionError("division by zero")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(opened.trials, "advance", advance)
+        near = opened._missing()
+        opened._fill()
+
+    assert near == asked
+    assert not opened._missing()
+    assert ("maxSkew", "3", 0, 0, "ZeroDivisionError: division by zero") == opened.table.rows[2]
 
 
 def test_a_picture_is_drawn_once_for_each_combination_of_values(opened):

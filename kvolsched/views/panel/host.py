@@ -110,8 +110,8 @@ class DrawnPanel(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidgets
         """
         return Path(self.figure().save(path))
 
-    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None, **more: Any) -> dict[str, Any]:
-        live: dict[str, Any] = super()._repr_mimebundle_(include=include, exclude=exclude, **more)
+    def _repr_mimebundle_(self, **more: Any) -> dict[str, Any]:
+        live: dict[str, Any] = super()._repr_mimebundle_(**more)
         still = self._still()._repr_mimebundle_()
         live.update(still[0] if isinstance(still, tuple) else still)  # of a chart with its metadata
         return live

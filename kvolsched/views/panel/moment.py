@@ -26,7 +26,7 @@ class MomentChoice:
     """
 
     def __init__(self, do: Callable[..., None]) -> None:
-        self._do, self._quiet = do, False
+        self._do = do
         ways = [(NOW, NOW), ("last pass", PASS), ("at step", STEP)]
         self.way = widgets.Dropdown(options=ways, value=NOW, tooltip="the moment that this ledger is about")
         self.step = widgets.BoundedIntText(0, min=0, max=0, tooltip="a step of this branch")

@@ -45,7 +45,7 @@ class Pair(ClusterDriver):
         super().__init__(left.cluster, tell=left.tell)
         self.left, self.right, self.align, self.script = left, right, align, left.script
         self.halves: tuple[Frame, Frame] = (Frame(), Frame())
-        self.at = max(left.place()[0], right.place()[0] if stay else 0)
+        self.at = self._reached() if stay else left.place()[0]
         if not stay:
             self._follow()
 
@@ -76,36 +76,42 @@ class Pair(ClusterDriver):
 
     def step(self, actor: str | None = None) -> None:
         """Let the first one step, by the actor if one is named, and the second one follow; at its end only that."""
-        before, before_right = self.left.place(), self.right.place()
-        if not actor or any(row.actor == actor for row in self.halves[0].next):
+        before, others = self.left.place(), bool(actor) and all(row.actor != actor for row in self.halves[0].next)
+        if not others:
             self.left.step(actor)
-        self.at = max(self.left.place()[0], self.at + 1) if self.align == "step" else self.left.place()[0]
-        self._follow()
-        if self.left.place() == before and self.right.place() == before_right:
-            self.right.step()
+        if others or (self.align == "time" and self.left.place() == before):
+            self.right.step(actor if others else None)
+        else:
+            self.at = max(self.left.place()[0], self.at + 1)
+            self._follow()
+        self.at = self._reached()
 
     def back(self) -> None:
         """Go one step back with both; where one has ended, the other one goes alone until they meet."""
         if self.align == "step":
             self.goto(max(0, self.at - 1))
-        elif self.left.place()[0]:
+        else:
             self.left.back()
             self.goto(self.left.place()[0])
 
     def goto(self, step: int) -> None:
         """Go to a step, each as far as it is known."""
         self.left.goto(min(step, self.left.place()[1]))
-        self.at = step
         if self.align == "step":
             self.right.goto(min(step, self.right.place()[1]))
         else:
             self._follow()
+        self.at = self._reached()
 
     def run(self) -> None:
         """Run both to their ends."""
         self.left.run()
         self.right.run()
-        self.at = max(self.left.place()[0], self.right.place()[0])
+        self.at = self._reached()
+
+    def _reached(self) -> int:
+        """Return the step that is shown: that of who is further, by time that of the first one."""
+        return max(each.place()[0] for each in (self.left, self.right)[: 2 if self.align == "step" else 1])
 
     def _follow(self) -> None:
         """Bring the second one to where the first one is."""
@@ -113,10 +119,8 @@ class Pair(ClusterDriver):
             _go_to_time(self.right, self.left.cluster.now)
             return
         self.right.goto(min(self.at, self.right.place()[1]))
-        for _ in range(MOST_STEPS):
+        for _ in range(self.at - self.right.place()[0]):
             before = self.right.place()[0]
-            if before >= self.at:
-                break
             self.right.step()
             if self.right.place()[0] == before:
                 break
@@ -145,13 +149,11 @@ def _go_to_time(driver: ClusterDriver, now: float) -> None:
     driver.goto(max((step for step, time in times.items() if time <= now and step <= world.known_steps), default=0))
     for _ in range(MOST_STEPS):
         before = world.step_number
-        if before < world.known_steps:
-            return
-        driver.step()
-        if world.step_number == before:
-            return
+        if before == world.known_steps:
+            driver.step()
         if driver.cluster.now > now:
             driver.goto(before)
+        if world.step_number == before:
             return
 
 

@@ -33,7 +33,7 @@ class Toolbar:
     """
 
     def __init__(self, do: Callable[..., None], *, until: bool = True) -> None:
-        self.do, self._quiet = do, False
+        self.do = do
         self.beside_name, self._seconds = ALONE, 1.0
         self.buttons = {name: button(name.capitalize(), f"k-btn k-{name}", hint, partial(self._pressed, name))
                         for name, hint in _HINTS.items()}  # fmt: skip

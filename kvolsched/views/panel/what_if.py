@@ -92,7 +92,7 @@ class WhatIf(DrawnPanel):
         self._pictures: dict[Positions, Figure] = {}
         self._positions: Positions = trials.start
         self._asked: set[Positions] = set()
-        self._width, self._quiet, self._spent = width, False, 0.0
+        self._width, self._spent = width, 0.0
         self._timer: asyncio.TimerHandle | None = None
         few = len(trials.origin.objects("nodes")) <= FEW_NODES
         self.controls: dict[str, Any] = {field.path.text: _control(field, follows=few) for field in trials.fields}
@@ -321,7 +321,7 @@ class WhatIf(DrawnPanel):
             if isinstance(control, widgets.ToggleButtons):
                 control.style.button_width = f"{int(wide) - 4}px"
             control.layout.margin = f"0 {inset:.1f}px"
-            room = place.label + place.strip + 16 - place.label - wide * count
+            room = place.strip + 16 - wide * count
             value.layout.margin = f"0 0 0 {room:.1f}px"
             value.value = strip.cells[strip.present].value if place.words and inset else ""
 
@@ -361,9 +361,9 @@ class WhatIf(DrawnPanel):
     def __repr__(self) -> str:
         return self.reading()
 
-    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None, **more: Any) -> dict[str, Any]:
+    def _repr_mimebundle_(self, **more: Any) -> dict[str, Any]:
         self._fill_later()
-        return super()._repr_mimebundle_(include, exclude, **more)
+        return super()._repr_mimebundle_(**more)
 
 
 def _of_control(value: Any) -> Any:
@@ -375,9 +375,9 @@ def _control(field: VariedField, *, follows: bool) -> Any:
     """Return the control of a field: a checkbox, buttons for a few words, or a slider."""
     values = list(field.values)
     present = _of_control(values[field.start])
-    if values == [False, True]:
+    if values == [False, True] and type(values[0]) is bool:  # 0 and 1 are equal to them
         return widgets.Checkbox(present, description=shown(True), indent=False)
-    if all(type(value) is int for value in values) and len(values) > 1:
+    if all(type(value) is int for value in values):
         steps = {b - a for a, b in pairwise(values)}
         if len(steps) == 1 and (step := steps.pop()) > 0:
             slider = widgets.IntSlider(present, values[0], values[-1], step, readout=False, continuous_update=follows)
