@@ -50,6 +50,7 @@ NAMES_INSIDE = {"ANSWER", "ARRANGE", "BINDING", "CLAIMS", "ITEM", "NOT_RANKED", 
 LATER_KINDS, LATER_TESTS = {"CSINode", "CSIStorageCapacity", "VolumeAttachment"}, {"_stops_tracking_inline"}
 STYLE = {"radius", "size", "thick", "width", "height", "pad"}
 KEY = re.compile(r"\d:")
+TRAITS = ("traitlets.", "_Int", "_Float", "_Unicode", "EndOfRun")
 COMMUTES = {"min", "max", "minimum", "maximum"}
 ALIASED = {"Callable", "tuple", "Mapping", "Sequence"}
 
@@ -217,7 +218,7 @@ def _is_left_out(node):
 
 def _is_help_of_trait(node, parent):
     return isinstance(parent, ast.Call) and isinstance(node, ast.keyword) and node.arg == "help" and (
-        ast.unparse(parent.func).startswith("traitlets."))  # fmt: skip
+        ast.unparse(parent.func).startswith(TRAITS))  # fmt: skip
 
 
 def _is_px(parent):

@@ -5,12 +5,14 @@ from html.parser import HTMLParser
 from xml.etree import ElementTree as ET
 
 import pytest
+from attrs import evolve
+from traitlets import TraitError
 
 from kvolsched.views import frame as f
 from kvolsched.views.drawing.figure import SCRIPT
 from kvolsched.views.panel import host
 from kvolsched.views.panel.lab import Lab, reading
-from kvolsched.views.pictures import headline
+from kvolsched.views.pictures import cluster_map, headline, lanes, log, matrix
 
 from . import frames, plain
 from .fake_driver import FakeDriver
@@ -82,8 +84,11 @@ def test_messages_of_the_host_are_commands(lab):
 
 def test_an_unknown_command_is_refused_by_name(lab):
     """A test or a lesson that mistypes a command learns which there are."""
-    with pytest.raises(ValueError, match=r"no command 'leap'.*back"):
-        lab.do("leap")
+    with pytest.raises(KeyError) as unknown:
+        lab.do("stp")
+
+    assert ("no command 'stp': act, ask, back, beside, branch, chart, clear, gear, goto, judge, moment, only, pause, ping, play, "
+            "reset, run, select, speed, step, tab, tick, toggle, user, width; did you mean step?",) == unknown.value.args
 
 
 def test_moving_the_slider_from_python_is_no_order(lab):
@@ -338,3 +343,68 @@ def test_the_start_says_what_to_do():
     """An empty frame reads as the start, with nobody to act."""
     lab = Lab(FakeDriver([frames.f.Frame()]))
     assert (headline.START in lab.host.sentence, "nobody" in lab.reading()) == (True, True)
+
+
+@pytest.mark.parametrize(("tab", "words"), [("verdict", "no tab 'verdict'; there are: verdicts, scores, skew, capacity, domains, series, events, story; did you mean verdicts?")])
+def test_an_unknown_tab_is_refused_by_name(lab, tab, words):
+    """The tabs are listed, and the nearest is named; the open one stays."""
+    with pytest.raises(KeyError) as unknown:
+        lab.do("tab", name=tab)
+
+    assert ((words,), "verdicts") == (unknown.value.args, lab.tab)
+
+
+def test_a_label_that_no_node_has_groups_nothing(lab):
+    """The labels of the nodes are listed; zone and host are always taken, and any label where there are no nodes."""
+    zone, host = "topology.kubernetes.io/zone", "kubernetes.io/hostname"
+    bare = Lab(FakeDriver([evolve(frames.zonal(8), nodes=tuple(evolve(node, topology=(("b", "1"), ("a", "2"))) for node in frames.zonal(8).nodes))]))
+    for key in ("a", "b", zone, host):
+        bare.topology = key
+        assert key == bare.topology
+    with pytest.raises(KeyError) as unknown:
+        bare.topology = "c"
+    none = Lab(FakeDriver([f.Frame()]))
+    none.topology = "c"
+
+    assert ("no node has the label c; there are: a, b",) == unknown.value.args
+    assert (host, "c") == (bare.topology, none.topology)
+
+
+def test_the_panel_is_put_together_whole(lab):
+    """Toolbar, who may act and what the reader may do, tabs with their moment, and the views; each has its class."""
+    bar, doing, tabs, last = lab.grid.children
+
+    assert ((host.ROOT, "k-lab"), (lab.grid,)) == (lab._dom_classes, lab.children)
+    assert (lab.toolbar.box, lab.host) == (bar, last)
+    assert [lab.chips, lab.acts.row, lab.acts.form, lab.acts.script, lab.slot] == list(doing.children)
+    assert [*lab.tabs.values(), lab.moment.form, lab.moment.way, lab.moment.step] == list(tabs.children)
+    assert [("k-grid",), ("k-toolbar",), ("k-doing",), ("k-tabs",), ("k-chips",), ("k-slot",)] == [
+        each._dom_classes for each in (lab.grid, bar, doing, tabs, lab.chips, lab.slot)]
+    assert [("verdicts", "now", False, False, "topology.kubernetes.io/zone")] == [
+        (lab.tab, lab.at, lab.chart, lab.only_differences, lab.topology)]
+    assert "show all who may act, or the first of them" == lab._more_chips.tooltip
+    assert ("k-more-b",) == lab._more_chips._dom_classes
+    assert {("k-tab",), ("k-tab", "k-on")} == {each._dom_classes for each in lab.tabs.values()}
+
+
+def test_a_moment_is_now_the_last_pass_or_a_step(lab):
+    """Anything else is refused, and the moment that was shown stays."""
+    for moment in ("pass", 3, "now"):
+        lab.at = moment
+        assert moment == lab.at
+    with pytest.raises(TraitError):
+        lab.at = "later"
+    assert "now" == lab.at
+
+
+def test_the_reading_has_every_part(lab):
+    """Sentence, who may act, map, changes, timeline, verdicts and events follow each other with an empty line between."""
+    frame = frames.zonal(8)
+    parts = [cluster_map.reading(frame), log.changes_reading(frame), lanes.reading(frame), matrix.reading(frame), log.events_reading(frame)]
+
+    assert reading(frame) == "\n\n".join([f"{headline.reading(frame)}\n{headline.next_reading(frame)}", *parts])
+    assert reading(frame, "guess") == "\n\n".join([f"{headline.reading(frame)}\nguess", *parts])
+    lab.do("goto", step=8)
+    assert reading(lab.frame) == lab.reading()
+    lab.next_words = lambda: "guess"
+    assert reading(lab.frame, "guess") == lab.reading()

@@ -506,11 +506,11 @@ def seen_as(found, halves, width, *, only=False, drawn=None):
 
 ENDS = (frames.f.Frame(pods=(plain.PodRow("pod/web-0", "web-0", node="node-a", state="bound"),)),
         frames.f.Frame(pods=(plain.PodRow("pod/web-0", "web-0"),)))
-HEADS = ('<div class="k-half-head"><span class="k-badge">branch <b>left &lt;1&gt;</b></span>'
-         '<span class="k-who">alike until step 3, then: bound web-0</span><b class="k-end-ok">web-0 bound on node-a</b></div><i>1</i>',
-         '<div class="k-half-head"><span class="k-badge">branch <b>right</b></span>'
+HEADS = (('<div class="k-half-head"><span class="k-badge">branch <b>left &lt;1&gt;</b></span>'
+         '<span class="k-who">alike until step 3, then: bound web-0</span><b class="k-end-ok">web-0 bound on node-a</b></div><i>1</i>'),
+         ('<div class="k-half-head"><span class="k-badge">branch <b>right</b></span>'
          '<span class="k-who">alike until step 3, then: nothing more yet</span>'
-         '<b class="k-end-storage">web-0 pending, stays so</b></div><i>2</i>')  # fmt: skip
+         '<b class="k-end-storage">web-0 pending, stays so</b></div><i>2</i>'))  # fmt: skip
 FORK = '<path d="M60 12V176" class="k-fork"/>'
 
 

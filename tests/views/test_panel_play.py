@@ -70,6 +70,21 @@ def test_a_pause_on_the_loop_is_a_pause(lab):
     assert (lab.frame.head.step, lab.playing) == (3, False)
 
 
+@pytest.mark.parametrize(("cmd", "arguments", "plays"), [
+    ("tick", {}, True), ("play", {}, True), ("pause", {}, False), ("toggle", {}, False), ("width", {"px": 700}, True), ("ping", {}, True),
+    ("tab", {"name": "events"}, True), ("select", {"ref": "node/node-a"}, True), ("judge", {}, True), ("speed", {"seconds": 2}, True),
+    ("only", {"differences": True}, True), ("moment", {"at": "pass"}, True), ("chart", {"shown": True}, True), ("step", {}, False),
+    ("back", {}, False), ("reset", {}, False), ("run", {}, False), ("goto", {"step": 2}, False), ("gear", {"unit": "turns"}, False),
+    ("act", {"number": 1}, False), ("clear", {}, False), ("ask", {"name": "cordon"}, False), ("branch", {"name": "main"}, False),
+])  # fmt: skip
+def test_looking_around_stops_nothing(lab, cmd, arguments, plays):
+    """Whoever moves or acts takes over from the player; tabs, widths, moments and selections go on beside it."""
+    lab.play()
+    lab.do(cmd, **arguments)
+
+    assert plays == lab.playing
+
+
 @pytest.mark.parametrize("message", [{"cmd": "step"}, {"cmd": "back"}, {"cmd": "pause"}, {"cmd": "toggle"}])
 def test_any_key_stops_it(lab, message):
     """A key of the panel pauses; looking around does not."""

@@ -108,7 +108,7 @@ def test_values_can_be_set_by_label_or_path(opened):
     assert [3, 4] == list(opened.values.values())[:2]
     with pytest.raises(KeyError) as unknown:
         opened.set(replcas=3)
-    with pytest.raises(ValueError, match="^maxSkew has no value 9; there are 1, 2, 3, 4, 5, 6$"):
+    with pytest.raises(ValueError, match=r"^maxSkew has no value 9; there are 1, 2, 3, 4, 5, 6$"):
         opened.set(maxSkew=9)
 
     assert ("no field 'replcas'; there are: maxSkew, replicas, nodeTaintsPolicy, unschedulable; did you mean replicas?",) == unknown.value.args
