@@ -155,8 +155,7 @@ def merge_patch(cluster: ClusterCore, values: Mapping[FieldPath, Any]) -> dict[s
     for field in values:
         inner, source = patch, after
         for number, step in enumerate(field.steps):
-            last = number == len(field.steps) - 1 or isinstance(field.steps[number + 1], int)
-            if last or not isinstance(source.get(step), Mapping):
+            if number == len(field.steps) - 1 or isinstance(field.steps[number + 1], int):
                 inner[str(step)] = source.get(step)
                 break
             inner, source = inner.setdefault(str(step), {}), source[step]
@@ -300,7 +299,7 @@ class Trial(Generic[AnyCluster]):
             taken = len(self.cluster.run(steps=steps, seconds=max(0.0, self.until - self.cluster.now)))
             self.steps += taken
             self.is_done = taken < steps or self.steps >= MAX_STEPS
-            if self.cluster.now > self.until:
+            if self.cluster.now >= self.until:
                 self.unfinished = f"not idle after {MAX_SECONDS:g} s"
             elif self.steps >= MAX_STEPS:
                 self.unfinished = f"not idle after {MAX_STEPS} steps"
@@ -375,7 +374,7 @@ class Trials(Generic[AnyCluster]):
     def _begin(self, positions: Positions) -> Trial[AnyCluster]:
         chosen = [field.values[number] for field, number in zip(self.fields, positions, strict=True)]
         words = ", ".join(f"{field.label} {shown(value)}" for field, value in zip(self.fields, chosen, strict=True))
-        fork = self.origin.fork(f"{self.origin.name}: {words}".removeprefix(": "))
+        fork = self.origin.fork(f"{self.origin.name}: {words}")
         edits: dict[tuple[str, str], dict[FieldPath, Any]] = {}
         for field, value in zip(self.fields, chosen, strict=True):
             if value != field.path.value and not (value is False and field.path.value is None):

@@ -1,6 +1,7 @@
 """Trials of other values: paths of fields, edits on forks, outcomes; the cluster that is asked never moves."""
 
 import re
+from types import SimpleNamespace
 
 import pytest
 from what_if_cluster import MAX_SKEW, REPLICAS, SPREAD, TAINTS_POLICY, ZONE, six_pods
@@ -8,6 +9,7 @@ from what_if_cluster import MAX_SKEW, REPLICAS, SPREAD, TAINTS_POLICY, ZONE, six
 import kvolsched
 from kvolsched import Cluster, make
 from kvolsched.api.text.convert import DESIGN_FIELDS, schema
+from kvolsched.questions import what_if
 from kvolsched.questions.what_if import Trials, find_field, varied_fields
 
 
@@ -42,20 +44,176 @@ def test_paths_are_the_manifests(cluster, path, value, type_name):
     assert (found.value, found.type) == (value, type_name)
 
 
+SPEC, CONTAINERS = "deploy/web:spec", "deploy/web:spec.template.spec.containers"
+NO_PATH = "is no path of a field; write for example 'deploy/web:spec.replicas'"
+
+
 @pytest.mark.parametrize(("path", "message"), [
-    ("deploy/web:spec.replica", r'there: replicas, selector, template.*paused; did you mean "replicas"\?'),
-    (f"{SPREAD}.skew", r"there: maxSkew, topologyKey, .*nodeTaintsPolicy"),
-    (MAX_SKEW.replace("[0]", "[3]"), r"has no item \[3\]: \[0\]"),
-    ("deploy/web:spec.replicas.x", "spec.replicas is a value, it has no field 'x'"),
-    ("node/a1:spec.taints[0].key", r"spec.taints has no item \[0\]: the list is empty"),
-    ("deploy/web", "'deploy/web' is no path of a field; write for example 'deploy/web:spec.replicas'"),
-    ("deploy/web:spec[", "is no path of a field"),
-    ("deploy/wob:spec.replicas", "no deploy/wob; there are: deploy/web"),
-])
+    (f"{SPEC}.replica", (f"{SPEC} has no field 'replica'; there: replicas, selector, template, revisionHistoryLimit, progressDeadlineSeconds, "
+                        'strategy; it may also have minReadySeconds, paused; did you mean "replicas"?')),
+    (f"{SPREAD}.skew", (f"{SPREAD} has no field 'skew'; there: maxSkew, topologyKey, whenUnsatisfiable, labelSelector; it may also have "
+                       'matchLabelKeys, minDomains, nodeAffinityPolicy, nodeTaintsPolicy; did you mean "maxSkew"?')),
+    (f"{SPEC}.strategy.x", f"{SPEC}.strategy has no field 'x'; there: type, rollingUpdate"),
+    ("node/a1:foo", "node/a1 has no field 'foo'; there: metadata, status; it may also have spec"),
+    ("node/a1:spec.foo", ("node/a1:spec has no field 'foo'; it is empty; it may also have configSource, externalID, podCIDR, podCIDRs, "
+                         "providerID, taints, unschedulable")),
+    (MAX_SKEW.replace("[0]", "[1]"), f"{SPREAD.removesuffix('[0]')} has no item [1]: [0]"),
+    (f"{CONTAINERS}[1].image", f"{CONTAINERS} has no item [1]: [app]"), (f"{CONTAINERS}[].image", f"{CONTAINERS} has no item []: [app]"),
+    (f"{CONTAINERS}[0].ports[0].name", f"{CONTAINERS}[0].ports has no item [0]: the list is empty"),
+    (f"{SPEC}.template.metadata.labels[a/b].c", f"{SPEC}.template.metadata.labels[a/b] is a value, it has no field 'c'"),
+    (f"{SPEC}.replicas.x", f"{SPEC}.replicas is a value, it has no field 'x'"),
+    ("deploy/web:apiVersion.x", "deploy/web:apiVersion is a value, it has no field 'x'"),
+    *((path, f"'{path}' {NO_PATH}") for path in ("deploy/web", "deploy/web:", f"{SPEC}[", f"{SPEC}..replicas", f"{SPEC}[a")),
+    ("deploy/wob:spec.replicas", "no deploy/wob; there are: deploy/web; did you mean deploy/web?"),
+])  # fmt: skip
 def test_a_bad_path_lists_what_is_there(cluster, path, message):
     """The message names the place, the fields or items there, and the nearest name."""
-    with pytest.raises((ValueError, KeyError), match=message):
+    with pytest.raises((ValueError, KeyError)) as refused:
         find_field(cluster, path)
+
+    assert message == refused.value.args[0]
+
+
+def test_items_are_found_by_name_or_type():
+    """A number is a place; else an item's name, that of its metadata, or its type; the path leads to the item's number."""
+    status = {"conditions": [{"type": "DiskPressure", "status": "False"}, {"type": "Ready", "status": "True"}]}
+    plain = make.node("n1") | {"status": make.node("n1")["status"] | status}
+    containers = [{"name": "a", "image": "one", "command": ["run", "it"]}, {"name": "b", "image": "two"}]
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "spec": {"containers": containers}}
+    c = Cluster.from_manifests([plain, pod])
+    found = {path: find_field(c, path) for path in (
+        "node/n1:status.conditions[Ready].status", "node/n1:status.conditions[0].type", "pod/p:spec.containers[b].image",
+        "pod/p:spec.containers[0].command[1]", "pod/p:.spec.containers[1]", "pod/p:metadata.annotations['x.y/z']",
+        'pod/p:metadata.annotations["x.y/z"]', "pod/p:metadata.annotations[x.y/z]", "pod/p:metadata.annotations.x", "pod/p:spec")}  # fmt: skip
+    annotation = (("metadata", "annotations", "x.y/z"), None, "string", "")
+
+    assert [(each.steps, each.value, each.type, each.subresource) for each in list(found.values())[:-1]] == [
+        (("status", "conditions", 1, "status"), "True", "string", "status"), (("status", "conditions", 0, "type"), "DiskPressure", "string", "status"),
+        (("spec", "containers", 1, "image"), "two", "string", ""), (("spec", "containers", 0, "command", 1), "it", "string", ""),
+        (("spec", "containers", 1), found["pod/p:.spec.containers[1]"].value, "Container", ""), annotation, annotation, annotation,
+        (("metadata", "annotations", "x"), None, "string", "")]  # fmt: skip
+    assert ("two", "PodSpec", "pod/p") == (found["pod/p:.spec.containers[1]"].value["image"], found["pod/p:spec"].type, found["pod/p:spec"].reference)
+    with pytest.raises(ValueError, match=r"^pod/p:spec.containers\[0\].command has no item \[2\]: \[0\], \[1\]$"):
+        find_field(c, "pod/p:spec.containers[0].command[2]")
+
+
+CONSTRAINT = {"maxSkew": 2, "topologyKey": ZONE, "whenUnsatisfiable": "DoNotSchedule", "labelSelector": {"matchLabels": {"app": "web"}}}
+
+
+@pytest.mark.parametrize(("values", "patch"), [
+    ({REPLICAS: 3}, {"spec": {"replicas": 3}}), ({REPLICAS: None}, {"spec": {"replicas": None}}),
+    ({REPLICAS: 3, f"{SPEC}.paused": True}, {"spec": {"replicas": 3, "paused": True}}),
+    ({f"{SPEC}.strategy.rollingUpdate.maxSurge": 1, f"{SPEC}.strategy.type": "x", "deploy/web:metadata.labels.a": "b"},
+     {"spec": {"strategy": {"rollingUpdate": {"maxSurge": 1}, "type": "x"}}, "metadata": {"labels": {"a": "b"}}}),
+    ({MAX_SKEW: 3, TAINTS_POLICY: "Honor"},
+     {"spec": {"template": {"spec": {"topologySpreadConstraints": [CONSTRAINT | {"maxSkew": 3, "nodeTaintsPolicy": "Honor"}]}}}}),
+    ({TAINTS_POLICY: None}, {"spec": {"template": {"spec": {"topologySpreadConstraints": [CONSTRAINT]}}}}),
+    ({"node/c1:spec.unschedulable": None}, {"spec": {"unschedulable": None}}),
+    ({f"{SPEC}.template.spec.affinity.nodeAffinity": {"x": 1}}, {"spec": {"template": {"spec": {"affinity": {"nodeAffinity": {"x": 1}}}}}}),
+])  # fmt: skip
+def test_a_patch_has_the_fields_alone(cluster, values, patch):
+    """A merge patch has nothing that stays, except the other fields and items of a list, which is sent whole."""
+    assert patch == what_if.merge_patch(cluster, {find_field(cluster, path): value for path, value in values.items()})
+
+
+@pytest.mark.parametrize(("wanted", "values"), [
+    (bool, (False, True)), ((1, 3), (1, 2, 3)), ((1, 24), tuple(range(1, 25))), ((1, 25), tuple(range(1, 26, 2))),
+    ((1, 47), tuple(range(1, 48, 2))), ((0, 100, 10), tuple(range(0, 101, 10))), ((0, 4, 3), (0, 3)), ([3, 1], (3, 1)),
+    ((0, 23, 1), tuple(range(24))), ([None], (None,)), (list(range(24)), tuple(range(24))),
+])  # fmt: skip
+def test_values_are_a_range_both_or_a_list(wanted, values):
+    """A range has both ends, and of more than 24 numbers not each; a step of one's own is kept; a list stays as it is."""
+    assert values == what_if._values("x", wanted)
+
+
+@pytest.mark.parametrize("wanted", [(3, 1), (1, 1), 5, [], "abc", (1.5, 3), list(range(25)), int, True, (1, 5, 0), (5, 1, 1), (1, 1, 1), (0, 24, 1),
+                                    (1,), {}, None])
+def test_any_other_values_are_refused(wanted):
+    """The field is named, with what was written and how values are written."""
+    with pytest.raises(ValueError, match="are no values") as refused:
+        what_if._values("x", wanted)
+
+    assert f"x: {list(range(25)) if wanted == (0, 24, 1) else wanted!r} are no values; write (1, 12) for a range with both ends, bool, or a list of at most 24 values" == str(refused.value)
+
+
+@pytest.mark.parametrize(("present", "values", "start"), [
+    (5, [1, 2, 9], 1), (5, [9, 7, 4], 2), (6, [1, 5, 7], 1), (5, ["5", 5], 1), ("5", [5, "5"], 1), (5, [1, "5"], 1), (True, [1, False, True], 2),
+    (None, [1, None], 1), (None, [1, 2], 0), ("a", ["b", "c"], 0), (5, [1, "9"], 0), (2.5, [1, 3], 0), (5, [9, 4.5], 0), (1, [True, 1], 1),
+])  # fmt: skip
+def test_a_control_starts_at_the_present_value(present, values, start):
+    """Of the same type before one that is only written alike; of numbers at the nearest, the first of two; else at the first."""
+    assert start == what_if._start(present, values)
+
+
+@pytest.mark.parametrize(("paths", "labels"), [
+    ({MAX_SKEW: [1], REPLICAS: [2]}, ["maxSkew", "replicas"]),
+    ({"node/a1:status.allocatable.cpu": ["1"], "node/a1:status.capacity.cpu": ["1"]}, ["allocatable cpu", "capacity cpu"]),
+    ({"node/a1:spec.unschedulable": bool, "node/b1:spec.unschedulable": bool, REPLICAS: [2]}, ["a1 unschedulable", "b1 unschedulable", "web replicas"]),
+    ({f"{CONTAINERS}[0]": [{}], f"{CONTAINERS}[app].image": ["x"]}, ["containers", "image"]),
+])
+def test_fields_have_their_shortest_labels(cluster, paths, labels):
+    """The last name, with the one before it where two are equal, or with the object where those are equal, too."""
+    assert labels == [field.label for field in varied_fields(cluster, paths)]
+
+
+def test_a_trial_is_called_by_its_values(cluster):
+    """Each fork says what it has, in the words of a manifest; of a cluster without a name that it is a fork."""
+    trials = Trials(cluster, varied_fields(cluster, {MAX_SKEW: [3], TAINTS_POLICY: [None], "node/a1:spec.unschedulable": [True, False]}))
+    bare = Cluster.from_manifests([make.node("n1")])
+    alone = Trials(bare, varied_fields(bare, {"node/n1:spec.unschedulable": [True]}))
+
+    assert ("six-pods", "six-pods: maxSkew 3, nodeTaintsPolicy –, unschedulable true") == (trials.origin.name, trials.trial((0, 0, 0)).cluster.name)
+    assert "a fork: unschedulable true" == alone.trial((0,)).cluster.name
+    assert ["–", "true", "false", "3", "x", "1.5"] == [what_if.shown(value) for value in (None, True, False, 3, "x", 1.5)]
+
+
+def test_the_last_trials_are_kept(cluster, monkeypatch):
+    """Clusters of the last few values are kept, those looked at last the longest; all outcomes stay."""
+    monkeypatch.setattr(what_if, "KEPT_CLUSTERS", 2)
+    trials = Trials(cluster, varied_fields(cluster, {REPLICAS: (1, 3)}))
+    first, second = trials.finish((0,)), trials.finish((1,))
+    assert first is trials.trial((0,))
+    third = trials.finish((2,))
+
+    assert (first, third) == (trials.trial((0,)), trials.trial((2,)))
+    assert second is not trials.trial((1,))
+    assert {(0,), (1,), (2,)} == set(trials.outcomes)
+    assert trials.advance((1,), 0)
+
+
+def test_a_run_without_end_is_stopped_at_its_time(monkeypatch):
+    """After so many simulated seconds the outcome says that it is not the end; a run that was over is none of these."""
+    monkeypatch.setattr(what_if, "MAX_SECONDS", 0.5)
+    cluster = kvolsched.scenario("two-volumes-one-pool")
+    late = Trials(cluster, varied_fields(cluster, {"node/node-1:spec.unschedulable": [False]}))
+    soon = six_pods()
+    ended = Trials(soon, varied_fields(soon, {REPLICAS: [0]}))
+
+    assert ["not idle after 0.5 s", ""] == [each.finish((0,)).outcome.unfinished for each in (late, ended)]
+
+
+def test_pods_that_run_or_have_succeeded_are_counted():
+    """Of a workload and of all others: of a Deployment those of its ReplicaSets; one without a controller is another one."""
+    done = make.pod("done") | {"status": {"phase": "Succeeded"}}
+    c = Cluster.from_manifests([make.node("n1", cpu="1"), make.deployment("web", 3, cpu="400m"), make.deployment("db", 1, cpu="100m"),
+                                make.pod("big", cpu="8"), done])  # fmt: skip
+    web = c.world.find_key("deploy/web")
+    before = what_if.count_running(c, web)
+    c.run()
+
+    assert ((0, 0), (1, 2)) == before
+    assert [((2, 3), (2, 3)), ((4, 6), (0, 0))] == [what_if.count_running(c, web), what_if.count_running(c)]
+    assert ((0, 0), (4, 6)) == what_if.count_running(c, web._replace(name="gone"))
+
+
+def test_without_a_kubelet_a_pod_with_a_node_runs():
+    """In a world that starts no pods those count that have a node, or have succeeded."""
+    world = SimpleNamespace(processes={}, log=SimpleNamespace(objects={}))
+    pods = [SimpleNamespace(metadata=SimpleNamespace(controller=None), spec=SimpleNamespace(node_name=node), status=SimpleNamespace(phase=phase))
+            for node, phase in (("n1", "Pending"), ("", "Pending"), ("", "Running"), ("", "Succeeded"), ("n1", "Running"))]
+    c = SimpleNamespace(world=world, objects=lambda _kind: pods)
+
+    assert ((3, 5), (0, 0)) == what_if.count_running(c)
 
 
 def test_each_value_is_a_fork_and_a_run(cluster):

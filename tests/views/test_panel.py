@@ -87,8 +87,8 @@ def test_an_unknown_command_is_refused_by_name(lab):
     with pytest.raises(KeyError) as unknown:
         lab.do("stp")
 
-    assert ("no command 'stp': act, ask, back, beside, branch, chart, clear, gear, goto, judge, moment, only, pause, ping, play, "
-            "reset, run, select, speed, step, tab, tick, toggle, user, width; did you mean step?",) == unknown.value.args
+    assert (("no command 'stp': act, ask, back, beside, branch, chart, clear, gear, goto, judge, moment, only, pause, ping, play, "
+            "reset, run, select, speed, step, tab, tick, toggle, user, width; did you mean step?"),) == unknown.value.args
 
 
 def test_moving_the_slider_from_python_is_no_order(lab):

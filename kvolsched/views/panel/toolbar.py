@@ -34,7 +34,7 @@ class Toolbar:
 
     def __init__(self, do: Callable[..., None], *, until: bool = True) -> None:
         self.do = do
-        self.beside_name, self._seconds = ALONE, 1.0
+        self.beside_name, self._speed = ALONE, "1/s"
         self.buttons = {name: button(name.capitalize(), f"k-btn k-{name}", hint, partial(self._pressed, name))
                         for name, hint in _HINTS.items()}  # fmt: skip
         self.speed = self._choice([*SPEEDS, *[_UNTIL] * until], "1/s", "how fast it plays", "k-speed", self._sped)
@@ -91,11 +91,11 @@ class Toolbar:
 
     def _sped(self, value: str) -> None:
         if value == _UNTIL:
-            self.speed.value = next((words for words, seconds in SPEEDS.items() if seconds == self._seconds), "1/s")
+            self.speed.value = self._speed
             self.do("ask", name=UNTIL.name)
         else:
-            self._seconds = SPEEDS[value]
-            self.do("speed", seconds=self._seconds)
+            self._speed = value
+            self.do("speed", seconds=SPEEDS[value])
 
 
 def _offer(choice: Any, options: list[str], value: str) -> None:
