@@ -4,7 +4,7 @@ import pytest
 from IPython.core.interactiveshell import InteractiveShell
 
 from kvolsched import page, scenario
-from kvolsched.cli.ipython_magic import USED, complete_magic
+from kvolsched.cli.ipython_magic import NO_EXPANSION, USED, clusters, complete_magic, find_cluster, load_ipython_extension, run_magic
 
 POD = "apiVersion: v1\nkind: Pod\nmetadata: {name: web-0}\nspec: {containers: [{name: app, image: app}]}\n"
 
@@ -126,3 +126,102 @@ def test_the_chosen_cluster_is_forgotten_with_the_extension(shell, cluster, caps
 
     assert (False, True) == (USED in shell.user_ns, "c" in shell.user_ns)
     shell.run_line_magic("load_ext", "kvolsched")
+
+
+VERBS = ["annotate", "apply", "cordon", "delete", "describe", "drain", "get", "label", "patch", "replace", "rollout", "scale", "taint",
+         "uncordon", "use"]  # fmt: skip
+
+
+@pytest.mark.parametrize(("before", "symbol", "offered"), [
+    ("%kubectl ", "", VERBS), ("%%kubectl  ", "", VERBS), ("  %kubectl u", "u", ["uncordon", "use"]), ("%kubectl -", "-", ["--namespace", "-n", "--cluster"]),
+    ("%kubectl --c", "--c", ["--cluster"]), ("%kubectl get po", "po", ["po", "pod", "poddisruptionbudgets", "pods"]),
+    ("%kubectl --cluster ", "", ["a", "c", "z"]), ("%kubectl --cluster=", "", ["a", "c", "z"]), ("%kubectl get pods --cluster z", "z", ["a", "c", "z"]),
+    ("%kubectl use ", "", ["a", "c", "z"]), ("%kubectl use z", "z", ["a", "c", "z"]), ("%kubectl get pod use ", "", ["my-pod"]),
+    ("%kubectl get pods --output=ya", "ya", ["yaml"]), ("%kubectl get pods --output=ya", "--output=ya", ["--output=yaml", "--cluster"]),
+    ("%kubectl get pod/m", "pod/m", ["pod/my-pod"]), ("%kubectl get pod/m", "m", ["my-pod"]), ("%kubectl --cluster c get pod my", "my", ["my-pod"]),
+    ("%kubectl --cluster=a get pod my", "my", []), ("%kubectl get pod my --cluster a --out", "--out", ["--output", "--cluster"]),
+    ("%kubectl --cluster nope get pod my", "my", []), ("%kubectl --cluster nope get po", "po", ["po", "pod", "poddisruptionbudgets", "pods"]),
+])  # fmt: skip
+def test_all_that_may_stand_at_the_cursor_is_offered(cluster, before, symbol, offered):
+    """Verbs, and `use` among them; clusters in their order; kinds and names of the cluster that is meant; the part to replace."""
+    names = {"z": cluster, "c": cluster, "a": scenario("zones"), "_made_by_ipython": cluster, "x": 1}
+    assert offered == complete_magic(names, before, symbol)
+
+
+@pytest.mark.parametrize(("names", "name", "meant"), [
+    ("c mine", "", "c"), ("c mine", "mine", "mine"), ("c mine +mine", "", "mine"), ("c mine +mine", "c", "c"), ("mine", "", "mine"),
+    ("mine also=mine", "", "mine"), ("mine _hidden", "", "mine"),
+    ("", "", 'there is no cluster yet; make one: c = kvolsched.scenario("zonal-example")'),
+    ("_hidden", "", 'there is no cluster yet; make one: c = kvolsched.scenario("zonal-example")'),
+    ("z a", "", "which cluster? there are: a, z; write --cluster NAME, or once: %kubectl use NAME"),
+    ("z a", "x", "x is no cluster; there are: a, z"), ("", "x", "x is no cluster; there are: none"),
+    ("z a +gone", "", "gone is no cluster; there are: a, z"), ("c _hidden", "_hidden", "_hidden is no cluster; there are: c"),
+])  # fmt: skip
+def test_which_cluster_is_meant(names, name, meant):
+    """The one that is named, else the one in use, else `c`, else the only one; any other case says what there is."""
+    there = {"x": 1}
+    for word in names.split():
+        if word[0] == "+":
+            there[USED] = word[1:]
+        else:
+            key, _, same = word.partition("=")
+            there[key] = there[same] if same else scenario("zonal-example")
+    if meant in there:
+        assert there[meant] is find_cluster(there, name)
+        assert {key for key in there if key != "x" and key[0] != "_"} == set(clusters(there))
+    else:
+        with pytest.raises(LookupError) as refused:
+            find_cluster(there, name)
+        assert (meant,) == refused.value.args
+
+
+@pytest.mark.parametrize(("line", "out", "err", "code"), [
+    ("get pods -o name", "pod/my-pod\n", "", 0), ("get pod nope", "", 'Error from server (NotFound): pods "nope" not found\n(there are: my-pod)\n', 1),
+    ("get pods -n other", "", "No resources found in other namespace.\n", 0),
+    ("use", "", "error: nothing is no cluster; there are: c, d\n", None), ("use x y", "", "error: x y is no cluster; there are: c, d\n", None),
+    ("use c d", "", "error: c d is no cluster; there are: c, d\n", None), ("use d", 'Switched to cluster "d".\n', "", None),
+    ("get pod --cluster d -o name", "", "", 0), ("get pod -o name --cluster=c", "pod/my-pod\n", "", 0),
+    ("get pod $pod -o name", "pod/my-pod\n", "", 0), ("get pod $number", "", 'Error from server (NotFound): pods "7" not found\n(there are: my-pod)\n', 1),
+    ("get pod '$pod'", "", 'Error from server (NotFound): pods "$pod" not found\n(there are: my-pod)\n', 1),
+    ("get pod $none", "", 'Error from server (NotFound): pods "$none" not found\n(there are: my-pod)\n', 1),
+    ("get pod $c", "", 'Error from server (NotFound): pods "$c" not found\n(there are: my-pod)\n', 1),
+    ("get pod my-pod$empty -o name", "pod/my-pod\n", "", 0),
+])  # fmt: skip
+def test_a_command_prints_what_kubectl_prints(cluster, capsys, line, out, err, code):
+    """What it printed and what it said go to their streams, with its exit code; texts and numbers stand in for `$name`."""
+    names = {"c": cluster, "d": scenario("zones"), "pod": "my-pod", "number": 7, "empty": ""}
+    run_magic(names, line, "")
+
+    assert (out, err) == capsys.readouterr()
+    assert code == names.get("_exit_code")
+
+
+class Asked:
+    """A shell that notes what an extension adds to it."""
+
+    def __init__(self):
+        self.user_ns, self.magics, self.hooks = {}, [], []
+
+    def register_magic_function(self, function, kind, name):
+        """Note a magic."""
+        self.magics.append((function, kind, name))
+
+    def set_hook(self, name, hook, *, str_key):
+        """Note a hook."""
+        self.hooks.append((name, hook, str_key))
+
+
+def test_the_extension_adds_a_magic_and_its_completion(cluster, capsys):
+    """One function is the magic of lines and of cells, whose braces stay; Tab is asked for both."""
+    shell = Asked()
+    load_ipython_extension(shell)
+    (magic, kind, name), = shell.magics
+    shell.user_ns["c"] = cluster
+    magic("get pods -o name")
+    magic("apply -f -", POD)
+
+    assert ("line_cell", "kubectl", True) == (kind, name, getattr(magic, NO_EXPANSION))
+    assert ("pod/my-pod\npod/web-0 created\n", "") == capsys.readouterr()
+    assert [("complete_command", "%kubectl"), ("complete_command", "%%kubectl")] == [(name, key) for name, _, key in shell.hooks]
+    event = type("Event", (), {"text_until_cursor": "%kubectl get pod/m", "symbol": "pod/m"})
+    assert [["pod/my-pod"]] * 2 == [hook(shell, event) for _, hook, _ in shell.hooks]
