@@ -4,7 +4,15 @@ import pytest
 from IPython.core.interactiveshell import InteractiveShell
 
 from kvolsched import page, scenario
-from kvolsched.cli.ipython_magic import NO_EXPANSION, USED, clusters, complete_magic, find_cluster, load_ipython_extension, run_magic
+from kvolsched.cli.ipython_magic import (
+    NO_EXPANSION,
+    USED,
+    clusters,
+    complete_magic,
+    find_cluster,
+    load_ipython_extension,
+    run_magic,
+)
 
 POD = "apiVersion: v1\nkind: Pod\nmetadata: {name: web-0}\nspec: {containers: [{name: app, image: app}]}\n"
 

@@ -9,6 +9,9 @@ import pytest
 from traitlets import TraitError
 
 from kvolsched import UnknownName, scenario, widgets
+from kvolsched.views import show
+from kvolsched.views.fill import frame_of
+from kvolsched.views.pictures import headline, lanes
 from kvolsched.widgets import (
     Capacity,
     ChartView,
@@ -263,3 +266,158 @@ def test_the_names_are_those_of_the_page():
     """What a star imports."""
     parts = {"Steps", "Map", "Verdicts", "Scores", "Skew", "Capacity", "Domains", "Series", "Lanes"}
     assert parts | {"ChartView", "run_of", "ClusterRun"} == set(widgets.__all__)
+
+
+@pytest.mark.parametrize(("made", "name", "chart"), [
+    (Steps, "steps", False), (Map, "map", False), (Verdicts, "verdicts", False), (Scores, "scores", True), (Skew, "skew", False),
+    (Capacity, "capacity", False), (Domains, "domains", True), (Lanes, "lanes", False), (Series, "series", True),
+])  # fmt: skip
+def test_a_part_is_put_together_whole(c, made, name, chart):
+    """A box with the view, and the chart where it is one, is as wide as its place; a screen reader is told what it is."""
+    part, other = made(c), made(c, chart=not chart, width=500)
+    bar = [part.toolbar.box] if made is Steps else []
+
+    assert ({"body": name}, ("k-widget",), (part.box,), "k-lab") == (part.host.names, part.box._dom_classes, part.children, part._dom_classes[1])
+    assert [*bar, part.host, *([part.view] if chart else [])] == list(part.box.children)
+    assert (chart, "" if chart else part.host.body, "100%") == (part.chart, part.host.body, part.layout.width)
+    assert (not chart, 720, 500) == (other.chart, part._width, other._width)
+
+
+def test_the_toolbar_of_a_part_has_what_a_run_needs(c):
+    """Buttons, speed, slider, place, gear and branches: nothing stands beside a part."""
+    steps = Steps(c)
+    bar = steps.toolbar
+    assert [*bar.buttons.values(), bar.speed, bar.slider, bar.place, bar.gear, bar.branch] == list(bar.box.children)
+    assert ("4/s", "2/s", "1/s", "½/s", "¼/s") == bar.speed.options
+    steps.playing = True
+    assert ("Pause", True) == (bar.buttons["play"].description, "k-playing" in steps._dom_classes)
+    steps.playing = False
+    assert ("Play", False) == (bar.buttons["play"].description, "k-playing" in steps._dom_classes)
+
+
+def test_a_stop_of_play_is_said_below_the_step(c):
+    """Why it stopped stands there, with its characters as they are; before it played nothing does."""
+    steps = Steps(c)
+    sentence = headline.draw(steps._frame(), 720)
+    before = steps.host.body
+    run_of(c).ended = "<no> more"
+    steps._draw()
+
+    assert (sentence, f'{sentence}<p class="k-q-label">Play stopped: &lt;no&gt; more</p>') == (before, steps.host.body)
+    frame = steps._frame()
+    assert (headline.reading(frame), headline.stacked([headline.draw_svg(frame, 600)], 600, headline.reading(frame))) == (
+        steps.reading(), steps.figure().draw(600, ""))
+
+
+@pytest.mark.parametrize(("cmd", "arguments", "step", "plays"), [
+    ("step", {}, 6, False), ("back", {}, 4, False), ("reset", {}, 0, False), ("run", {}, 17, False), ("goto", {"step": 3}, 3, False),
+    ("branch", {"name": "main"}, 5, False), ("branch", {"name": "other"}, 5, False), ("pause", {}, 5, False), ("toggle", {}, 5, False),
+    ("speed", {"seconds": 3}, 5, True), ("select", {"ref": "node/node-1-1"}, 5, True), ("select", {"ref": "step/2"}, 2, True),
+    ("select", {"ref": "mark/7/kubelet"}, 7, True), ("clear", {}, 5, True), ("gear", {"unit": "turns"}, 5, True), ("width", {"px": 900}, 5, True),
+    ("ping", {}, 5, True),
+])  # fmt: skip
+def test_every_command_of_a_part(c, cmd, arguments, step, plays):
+    """Whoever moves the cluster stops its player; whoever looks around does not; each is answered once."""
+    c.goto(4, branch="other")
+    c.cordon("node-1-1")
+    c.back()
+    c.goto("main")
+    c.goto(5)
+    part = Map(c)
+    part.playing = True
+    part.selection = "node/node-2-1"
+    ticks = part.host.tick
+    part.do(cmd, **arguments)
+    selected = {"select": arguments.get("ref") if step == 5 else "node/node-2-1", "clear": ""}.get(cmd, "node/node-2-1")
+
+    assert (step, plays, ticks + 1, selected) == (part.step, part.playing, part.host.tick, part.selection)
+    assert (3 if cmd == "speed" else 1, 900 if cmd == "width" else 720) == (part.run.player.seconds, part._width)
+    assert ("turns" if cmd == "gear" else "steps") == part.driver.unit
+    assert ("other" if arguments == {"name": "other"} else "main") == part.branch
+
+
+def test_what_is_clicked_twice_is_selected_no_more(c):
+    """Also what only a view makes, which the cluster does not know; play is begun by the same key that ends it."""
+    part = Map(c)
+    seen = []
+    for ref in ("zone/zone-1", "zone/zone-1", "node/node-1-1", "zone/zone-2"):
+        part.do("select", ref=ref)
+        seen.append(part.selection)
+    part.do("toggle")
+    playing = part.playing
+    part.do("toggle")
+
+    assert ["zone/zone-1", "", "node/node-1-1", "zone/zone-2"] == seen
+    assert (True, False) == (playing, part.playing)
+
+
+def test_a_lane_is_unfolded_and_folded(c):
+    """A click on its name opens it, another one closes it; a step is gone to; anything else is selected."""
+    part = Lanes(c)
+    folded = part.host.body
+    part._select("lane/scheduler")
+    opened = part.host.body
+    part._select("fold/idle")
+    both = part.host.body
+    part._select("fold/idle")
+    part._select("lane/scheduler")
+    frame = frame_of(c, chips=0, parts=("lanes",))
+
+    assert [lanes.draw(frame, 720, "", unfolded=frozenset(each), fold=True) for each in ((), ("scheduler",), ("scheduler", "idle"))] == [
+        folded, opened, both]
+    assert folded == part.host.body
+    assert "" == part.selection
+
+
+def test_where_a_chart_is_shown_no_picture_is(c):
+    """The chart stands in the picture's stead, and gives its place back; a part without a chart keeps its picture."""
+    part, plain = Skew(c, "deploy/web"), Lanes(c)
+    picture = part.host.body
+    part.chart = True
+    charted = (part.host.body, part.view.layout.display, part.box.children[-1] is part.view)
+    part.chart = False
+    back = (part.host.body, part.view.layout.display)
+    plain.chart = True
+
+    assert [("", "", True), (picture, "none")] == [charted, back]
+    assert (Verdicts(c, chart=True).host.body, None) == (Verdicts(c).host.body, Verdicts(c, chart=True).view)
+    assert plain.host.body or plain.view is not None
+
+
+def test_a_ledger_is_about_now_and_the_last_judged(c):
+    """What nobody says is the question's own: the moment is now, the pod the one judged last; counts over steps are a chart."""
+    assert [("now", ""), ("now", "")] == [(part.at, part.about) for part in (Skew(c), Capacity(c))]
+    assert [repr(show.ledger(c, "skew", "")), repr(c.capacity()), repr(c.skew("deploy/web", at=8)), repr(c.series())] == [
+        part.reading() for part in (Skew(c), Capacity(c), Skew(c, "deploy/web", 8), Series(c))]
+    steps = Skew(c, "deploy/web", over="steps")
+    first = steps.figure()
+    c.goto(3)
+    second = steps.figure()
+    assert (True, 17, 3) == (steps.chart, first.options["step"], second.options["step"])
+    assert repr(c.skew("deploy/web", over="steps")) == repr(first) == repr(second)
+    assert first.acts is second.acts
+    assert not Skew(c, "deploy/web", over="steps", chart=False).chart
+
+
+def test_a_series_follows_every_cluster_of_it(c):
+    """The counts of all clusters are a line each, and are drawn anew where any of them moves."""
+    other = scenario("zones", replicas=2)
+    part = Series(c, other, what="running", over="steps")
+    drawn = []
+    part._draw = lambda: drawn.append(part.reading())
+    other.run()
+
+    assert repr(c.series(other, what="running", over="steps")) == drawn[-1]
+    assert ((other,), "running", "steps") == (part.others, part.what, part.over)
+
+
+def test_verdicts_are_those_of_the_pod_that_is_selected(c):
+    """A pod that is given stays; else it is the selected one, and a node that is selected changes nothing."""
+    first, second = (f"pod/{pod.metadata.name}" for pod in c.objects("pods")[:2])
+    given, free = Verdicts(c, first), Verdicts(c)
+    seen = []
+    for ref in ("", second, first, "node/node-1-1"):
+        given.selection = ref
+        seen.append((given._asked(), free._asked()))
+
+    assert [(first, ""), (first, second), (first, first), (first, "")] == seen

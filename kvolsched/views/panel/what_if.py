@@ -375,7 +375,7 @@ def _control(field: VariedField, *, follows: bool) -> Any:
     """Return the control of a field: a checkbox, buttons for a few words, or a slider."""
     values = list(field.values)
     present = _of_control(values[field.start])
-    if values == [False, True] and type(values[0]) is bool:  # 0 and 1 are equal to them
+    if values == [False, True] and bool in map(type, values):  # 0 and 1 are equal to them
         return widgets.Checkbox(present, description=shown(True), indent=False)
     if all(type(value) is int for value in values):
         steps = {b - a for a, b in pairwise(values)}
