@@ -6,6 +6,9 @@ from hypothesis import strategies as st
 
 from kvolsched import Cluster, UnknownName
 from kvolsched.make import node
+from kvolsched.views.drawing.text import escape
+from kvolsched.views.pages.may import draw
+from kvolsched.views.panel.host import ROOT
 
 ZONE = "topology.kubernetes.io/zone"
 POD = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "app"},
@@ -111,3 +114,122 @@ def test_it_begins_with_what_may_be_changed(cluster):
     bench.text = "spec: {nodeSelector: {vm: spot}}"
     assert "What may I change" not in bench.host.body
     assert "" == bench.answers[1].title
+
+
+def test_the_workbench_is_put_together_whole(cluster):
+    """Title, numbers with what there is to press, editor, what is wrong, and the picture; each patch has its sign."""
+    bench = cluster.may("app", NARROWER, OTHER, edit=True)
+    head, listed, editor, said, host = bench.children
+
+    assert (ROOT, "k-predict") == bench._dom_classes
+    assert (bench.head, bench.list, bench.editor, bench.said, bench.host) == (head, listed, editor, said, host)
+    assert ('<div class="k-quiz"><b>Patch app</b></div>', "") == (head.value, said.value)
+    assert [("1 ✓", ("k-btn", "k-plain", "k-do")), ("2 ✕", ("k-btn", "k-plain")), ("Add a patch", ("k-btn", "k-plain")),
+            ("Remove", ("k-btn", "k-plain"))] == [(each.description, each._dom_classes) for each in listed.children[:-1]]  # fmt: skip
+    assert ("spec:\n  nodeSelector:\n    vm: spot", 4, ("k-patch",), ("k-patches",)) == (
+        editor.value, editor.rows, editor._dom_classes, listed._dom_classes)
+    assert (("merge", "strategic", "json"), "merge", "as in kubectl patch --type", ("k-choice",)) == (
+        bench.kind.options, bench.kind.value, bench.kind.tooltip, bench.kind._dom_classes)
+    assert (bench.kind, False, 1) == (listed.children[-1], bench.remove.disabled, host.tick)
+    assert draw(bench.answers, 1000, "patch/1", [(1, bench.answers[0]), (2, bench.answers[1])]) == host.body
+
+
+def test_numbers_choose_and_are_marked(cluster):
+    """A click, a message or Python chooses; the mark, the text and the order of the pictures follow; any other number is refused."""
+    bench = cluster.may("app", NARROWER, OTHER, "spec: {}", edit=True)
+    seen = []
+    for choose in (lambda: bench.list.children[2].click(), lambda: bench.choose(2), lambda: bench._message(None, {"cmd": "select", "ref": "patch/3"}, []),
+                   lambda: bench._message(None, {"cmd": "select", "ref": "patch/4"}, []), lambda: bench._message(None, {"cmd": "select", "ref": "patch/x"}, []),
+                   lambda: bench._message(None, {"cmd": "select", "ref": "node/1"}, []), lambda: bench._message(None, {"cmd": "other", "ref": "patch/1"}, []),
+                   lambda: bench._message(None, {"cmd": "select"}, []), lambda: bench._message(None, {"cmd": "select", "ref": "patch/1"}, [])):  # fmt: skip
+        choose()
+        marked = ["k-do" in button._dom_classes for button in bench.list.children[:3]]
+        seen.append((bench.place, marked.index(True), sum(marked), [number for number, _ in bench._shown()]))
+
+    assert [(2, 2, 1, [3, 1, 2]), (1, 1, 1, [2, 1, 3]), *[(2, 2, 1, [3, 1, 2])] * 6, (0, 0, 1, [1, 2, 3])] == seen
+    for number in (0, 4):
+        with pytest.raises(ValueError, match=f"^there are 3 patches; {number} is none of their numbers$"):
+            bench.choose(number)
+    bench._message(None, {"cmd": "width", "px": 700}, [])
+    assert (700, draw(bench.answers, 700, "patch/1", bench._shown())) == (bench._width, bench.host.body)
+
+
+def test_what_is_removed_gives_its_place_to_the_next(cluster):
+    """The one after it is edited, at the end the one before; added ones are copies or what is given, judged and edited."""
+    bench = cluster.may("app", *(f"spec: {{nodeSelector: {{vm: n{number}}}}}" for number in range(4)), edit=True)
+    bench.choose(2)
+    bench.drop()
+    seen = [(bench.place, bench.text)]
+    bench.choose(3)
+    bench.drop()
+    seen.append((bench.place, bench.text))
+    bench.begin()
+    seen.append((bench.place, bench.text))
+    bench.begin({"spec": {"nodeSelector": {"vm": "z"}}})
+    seen.append((bench.place, bench.text))
+
+    def named(vm):
+        return f"spec: {{nodeSelector: {{vm: {vm}}}}}"
+
+    assert [(1, named("n2")), (1, named("n2")), (2, named("n2")), (3, "spec:\n  nodeSelector:\n    vm: z")] == seen
+    assert ["1 ✓", "2 ✓", "3 ✓", "4 ✓"] == [button.description for button in bench.list.children[:4]]
+    assert 4 == len(bench.answers)
+
+
+@pytest.mark.parametrize(("lines", "rows"), [(1, 4), (2, 4), (3, 4), (4, 5), (14, 15), (15, 16), (40, 16)])
+def test_the_editor_is_as_high_as_its_text(cluster, lines, rows):
+    """A line more than are written, from 4 to 16."""
+    bench = cluster.may("app", "\n".join(["# a"] * (lines - 1) + ["spec: {}"]), edit=True)
+    assert rows == bench.editor.rows
+
+
+@pytest.mark.parametrize(("text", "error"), [
+    ("a: [", "line 1: while parsing a flow node, did not find expected node content"),
+    ("a: 1\nb: <x", ""), ("", "nothing is written"), (" \n", "nothing is written"),
+])
+def test_what_is_wrong_is_said_whole(cluster, text, error):
+    """A line below the editor names it, and that the picture is of an older text, if there was one that could be read."""
+    bench, never = cluster.may("app", NARROWER, edit=True), cluster.may("app", text, edit=True)
+    bench.text = text
+    said = f'<p class="k-quiz" role="alert"><span class="k-tag">! no YAML</span> {escape(error)}<span class="k-who">{{}}</span></p>'.format
+    kept = said(" The picture shows the last text that could be read.")
+
+    assert (error, kept if error else "") == (bench.error, bench.said.value)
+    assert (error, said("") if error else "") == (never.error, never.said.value)
+    if error:
+        assert repr(never) == f"{never.answers!r}\npatch 1 is no YAML: {error}"
+        assert ("1 !", "1 !") == (bench.list.children[0].description, never.list.children[0].description)
+
+
+@pytest.mark.parametrize(("labels", "kind", "text"), [
+    ({ZONE: "a"}, "strategic", f"spec:\n  nodeSelector:\n    {ZONE}: a"),
+    ({"failure-domain.beta.kubernetes.io/zone": "b"}, "strategic", "spec:\n  nodeSelector:\n    failure-domain.beta.kubernetes.io/zone: b"),
+    ({}, "strategic", "spec:\n  nodeSelector:\n    kubernetes.io/hostname: n1"),
+    ({ZONE: "a"}, "json", f'- op: add\n  path: "/spec/nodeSelector"\n  value:\n    {ZONE}: a'),
+    (None, "strategic", f"spec:\n  nodeSelector:\n    {ZONE}: zone-a"),
+])
+def test_the_first_text_narrows_to_where_the_pod_fits(labels, kind, text):
+    """To the zone of the first node that matches, else to its host; where none does an example stands."""
+    pod = POD | {"spec": {key: value for key, value in POD["spec"].items() if key != "nodeSelector"}}
+    plain = [] if labels is None else [node("n1") | {"metadata": {"name": "n1", "labels": {"kubernetes.io/hostname": "n1"} | labels}}]
+    bench = Cluster.from_manifests([*plain, pod]).may("app", kind=kind, edit=True)
+
+    assert (text, (text,)) == (bench.text, bench.patches)
+
+
+def test_edited_suggestions_are_no_longer_suggested(cluster):
+    """The rule and the titles stand as long as every patch is the suggested one; another kind tries all again."""
+    bench = cluster.may("app", edit=True)
+    before = bench.answers
+    bench.choose(2)
+    bench.text = "spec: {nodeSelector: {vm: spot}}"
+    after = bench.answers
+    given = cluster.may("app", NARROWER, edit=True)
+
+    assert (cluster.may("app").rule, True) == (before.rule, before.suggested)
+    assert ("", False) == (after.rule, after.suggested) == (given.answers.rule, given.answers.suggested)
+    assert [row.title for row in before][2:] == [row.title for row in after][2:]
+    bench.kind.value = "strategic"
+    assert len(bench.drafts) == len(bench.answers)
+    assert repr(bench.figure().reading) == repr(repr(bench))
+    assert draw(bench.answers, 640, "patch/2", bench._shown()) == bench.figure().draw(640, "patch/2")
