@@ -170,3 +170,147 @@ def test_who_chooses_an_actor_or_plays_is_not_asked(cluster):
 def test_scores_without_a_node_are_no_bars():
     """A page without bars has nothing to draw, and no error."""
     assert "" == score_bars(SimpleNamespace(bars=(), constant=""))
+
+
+def test_a_question_is_put_together_whole(cluster):
+    """Title with what is known, a button a candidate with its facts, what is said of the last answer, and one that lets it happen."""
+    asked = cluster.predict("Which node?", pod="my-pod")
+    head, choices, said, happen, shown = asked.children
+    facts = ["us-central1-a · 4 cpu, 16Gi free", "us-central1-a · 0.5 cpu, 2Gi free", "us-central1-b · 2 cpu, 8Gi free",
+             "us-central1-c · 4 cpu, 16Gi free"]  # fmt: skip
+
+    assert (host.ROOT, "k-predict") == asked._dom_classes
+    assert (asked.head, asked.said, asked.happen, asked.host) == (head, said, happen, shown)
+    assert ('<div class="k-quiz"><b>Which node?</b><span class="k-who">It asks for 1 cpu, 1Gi of memory and the claim my-pvc of 100Gi.</span></div>'
+            == head.value)
+    assert '<p class="k-quiz" role="status"><span class="k-who">Nothing is judged before an answer.</span></p>' == said.value
+    assert [*((f"{number}\u2002{name}\n{fact}", fact, ("k-cand",), False) for number, (name, fact) in enumerate(
+        zip(("node-a", "node-a-small", "node-b", "node-c"), facts, strict=True), 1)), ("5\u2002none of them", "", ("k-cand",), False)] == [
+        (each.description, each.tooltip, each._dom_classes, each.disabled) for each in choices.children]
+    assert (("k-cands",), ("k-btn", "k-step"), "I cannot say: show me") == (choices._dom_classes, happen._dom_classes, happen.description)
+    assert (asked.buttons, 1, "") == (list(choices.children), shown.tick, shown.body)
+
+
+def test_each_answer_is_told_with_what_speaks_against_it(cluster):
+    """The verdict or the points, then what to do; what was answered is marked, and cannot be pressed again."""
+    asked = cluster.predict("Which node?", pod="my-pod")
+
+    def told(tone, tag, reason, proof, then):
+        proof = f' <span class="k-who">{proof}</span>' if proof else ""
+        return (f'<p class="k-quiz" role="status"><span class="k-tag" style="background:var(--kv-{tone})">{tag}</span> <b>{reason}</b>{proof}'
+                f'<span class="k-who"> · {then}</span></p>')
+
+    more = "Try another, or let it happen."
+    expected = {
+        "node-b": (told("ink", "✕ not node-b", "fits, but 249 points against 274",
+                        "NodeResourcesFit 68 to 84, NodeResourcesBalancedAllocation 81 to 90", more), [3]),
+        "node-a-small": (told("resources", "✕ not node-a-small", "NodeResourcesFit: Insufficient cpu",
+                              "requests.cpu 1 &gt; allocatable 500m − requested 0 = 500m", more), [2, 3]),
+        "node-a": (told("ok", "✓ node-a", "chosen, with 274 points", "", "Let it happen, and see why."), [1, 2, 3]),
+    }
+    for name, (words, pressed) in expected.items():
+        asked.answer(name)
+        marked = [number for number, each in enumerate(asked.buttons, 1) if "k-mine" in each._dom_classes]
+        assert (words, pressed, pressed, "Let it happen") == (
+            asked.said.value, marked, [number for number, each in enumerate(asked.buttons, 1) if each.disabled], asked.happen.description)
+    assert tuple(expected) == asked.answers
+
+
+@pytest.mark.parametrize(("message", "answers", "step"), [
+    ({"cmd": "act", "number": 1}, ("node-a",), 0), ({"cmd": "act", "number": 5}, ("none of them",), 0), ({"cmd": "act", "number": 6}, (), 0),
+    ({"cmd": "act", "number": 0}, (), 0), ({"cmd": "act"}, (), 0), ({"cmd": "step"}, (), 0), ({"cmd": "other", "number": 1}, (), 0),
+    ({"cmd": "width", "px": 700}, (), 0),
+])  # fmt: skip
+def test_a_message_answers_or_lets_it_happen(cluster, message, answers, step):
+    """A number of a candidate answers, Step lets it happen only after an answer, the width is drawn for."""
+    asked = cluster.predict("Which node?", pod="my-pod")
+    asked._message(None, message, [])
+    assert (answers, step, 700 if message["cmd"] == "width" else 1000) == (asked.answers, cluster.world.step_number, asked._width)
+    asked._message(None, {"cmd": "step"}, [])
+    assert (bool(answers), asked._width) == (cluster.world.step_number == 1, asked._width)
+    if answers:
+        assert ((asked.host,), draw(rows_of(asked.prediction), asked._width)) == (asked.children, asked.host.body)
+        assert (repr(asked), draw(rows_of(asked.prediction), 640, "")) == (asked.figure().reading, asked.figure().draw(640, ""))
+
+
+def test_it_happens_once_whoever_asks(cluster):
+    """Nobody reveals without an answer; to give up does, and a second time moves nothing; both say what happened."""
+    asked = cluster.predict("Which node?", pod="my-pod")
+    with pytest.raises(kvolsched.NotAnswered, match="Which node"):
+        asked.reveal()
+    with pytest.raises(TypeError) as refused:
+        asked.was("node-a")
+    assert ("'Which node?' finds by itself what happens; was() is for kvolsched.ask",) == refused.value.args
+    assert (0, None, False) == (cluster.world.step_number, asked.outcome, asked.is_right)
+    assert asked is asked.give_up() is asked.give_up() is asked.reveal()
+    assert (1, "node-a", (), 5) == (cluster.world.step_number, asked.outcome.happened, asked.answers, len(asked.candidates))
+
+
+def test_a_number_is_typed(cluster):
+    """Enter answers; what is no number is said, and the field stays."""
+    asked = kvolsched.ask("How many, typed?", number=True)
+    field, = asked.buttons
+    assert ("a number, then Enter", False, (field,), '<div class="k-quiz"><b>How many, typed?</b></div>') == (
+        field.placeholder, field.continuous_update, asked.children[1].children, asked.head.value)
+    field.value = "x<"
+    assert ('<p class="k-quiz" role="status">&#39;x&lt;&#39; is no number.</p>', ()) == (asked.said.value, asked.answers)
+    field.value = "3.5"
+    assert (("3.5",), (asked.host,)) == (asked.answers, asked.children)
+
+
+class Asked:
+    """What a quiz does, noted."""
+
+    def __init__(self, cluster):
+        self.cluster, self.steps, self.changes = cluster, 0, 0
+        self.quiz = Quiz(lambda: kvolsched.questions.predict.question_of_next_step(cluster), self.step, self.change)
+
+    def step(self):
+        """Make the step."""
+        self.steps += 1
+        self.cluster.step()
+
+    def change(self):
+        """Note that the panel is to be drawn."""
+        self.changes += 1
+
+
+def test_a_quiz_waits_for_the_step_that_it_asks_about(cluster):
+    """An answer redraws the panel; the step is made once, by who asks again, and then the next question comes."""
+    asked = Asked(cluster)
+    quiz = asked.quiz
+    closed = (quiz.is_open, quiz.words(), quiz.children)
+    assert quiz.ask()
+    first = quiz.asked
+    opened = (quiz.is_open, quiz.words(), quiz.children)
+    first.answer("node-b")
+    told = (asked.changes, asked.steps)
+    assert quiz.ask()
+    happened = (quiz.is_open, quiz.words(), asked.steps, quiz.asked is first)
+    assert quiz.ask()
+
+    words = "next  who may act is not told here: Step asks before it happens"
+    assert (False, words, ()) == closed
+    assert (True, (first,)) == (opened[0], opened[2])
+    assert "Which node will my-pod get?" in opened[1]
+    assert [(1, 0), (False, words, 1, True)] == [told, happened]
+    assert quiz.asked is not first
+    quiz.clear()
+    assert (None, (), False) == (quiz.asked, quiz.children, quiz.is_open)
+
+
+def test_the_keys_of_a_panel_answer_its_question(cluster):
+    """A number of a candidate answers, a higher one and one after the answer do nothing, and no actor acts by it."""
+    lab = cluster.lab(predict=True)
+    quiz, = lab.slot.children
+    seen = []
+    for number in (6, 5, 4):
+        lab.do("act", number=number)
+        seen.append((quiz.asked.answers, lab.frame.head.step))
+    lab.do("step")
+    lab.do("act", number=1)
+    seen.append((quiz.asked.answers, lab.frame.head.step))
+    lab.do("back")
+
+    assert [((), 0), (("none of them",), 0), (("none of them", "node-c"), 0), (("none of them", "node-c"), 1)] == seen
+    assert (0, True) == (lab.frame.head.step, quiz.asked is not None)

@@ -138,7 +138,7 @@ def test_numbers_choose_and_are_marked(cluster):
     """A click, a message or Python chooses; the mark, the text and the order of the pictures follow; any other number is refused."""
     bench = cluster.may("app", NARROWER, OTHER, "spec: {}", edit=True)
     seen = []
-    for choose in (lambda: bench.list.children[2].click(), lambda: bench.choose(2), lambda: bench._message(None, {"cmd": "select", "ref": "patch/3"}, []),
+    for choose in (bench.list.children[2].click, lambda: bench.choose(2), lambda: bench._message(None, {"cmd": "select", "ref": "patch/3"}, []),
                    lambda: bench._message(None, {"cmd": "select", "ref": "patch/4"}, []), lambda: bench._message(None, {"cmd": "select", "ref": "patch/x"}, []),
                    lambda: bench._message(None, {"cmd": "select", "ref": "node/1"}, []), lambda: bench._message(None, {"cmd": "other", "ref": "patch/1"}, []),
                    lambda: bench._message(None, {"cmd": "select"}, []), lambda: bench._message(None, {"cmd": "select", "ref": "patch/1"}, [])):  # fmt: skip
