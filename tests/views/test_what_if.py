@@ -594,3 +594,190 @@ def test_an_error_of_a_plugin_is_shown_with_the_value(opened, monkeypatch):
 def test_a_picture_is_drawn_once_for_each_combination_of_values(opened):
     """To come back to values that were shown runs nothing again."""
     assert opened._picture() is opened._picture()
+
+
+def marks(svg):
+    """Return every mark of a picture: its classes, its place, and its words."""
+    told = []
+    for attributes, words in re.findall(r"<(?:rect|path|text)\b([^>]*?)/?>([^<]*)", svg):
+        values = dict(re.findall(r'([\w-]+)="([^"]*)"', attributes))
+        place = " ".join(values[name] for name in ("x", "y", "width", "height", "d") if name in values)
+        told.append(f"{values.get('class', '')} | {place} | {words}".strip(" |"))
+    return told
+
+
+EVERY = (cell(1, 2), cell(2, refused="no"), ValueCell("3"), cell(4, 0), cell(5, 9), cell(6, 0, 0))
+KNOWN = (*(each for each in EVERY if each.is_known), cell(7, 1))
+
+
+def test_each_kind_of_cell_is_drawn_whole():
+    """A frame, its filled part and goal, words above or in it, the present one in a ring, the value below; then what it shows."""
+    drawn = strip(*EVERY, present=3)
+    place = what_if.layout(WhatIfRows((drawn,)), 1000)
+    wide = (1000 - place.label - 192) / 6
+
+    assert marks(what_if.strip(drawn, 0, place)) == [
+        "k-p-none | 75 9 118.5 44", "k-p-spread k-l-spread | 75 43.2 118.5 9.8", "k-l-soft k-goal | M75 9h118.5",
+        "k-b k-mid k-t-spread | 134.2 38.2 | 2 of 9", "k-q k-mid | 134.2 71 | 1",
+        "k-barred | 197.5 9 118.5 44", "k-b k-mid k-t-storage | 234.9 35 | ✕", "k-b k-mid k-t-storage | 264.7 35 | refused", "k-q k-mid | 256.7 71 | 2",
+        "k-void | 320 9 118.5 44", "k-z k-mid | 379.2 35 | not run yet", "k-q k-mid | 379.2 71 | 3",
+        "k-p-none | 442.5 9 118.5 44", "k-l-soft k-goal | M442.5 9h118.5", "k-b k-mid k-t-spread | 501.7 48 | 0 of 9",
+        "k-ring | 441 7.5 121.5 47", "k-b k-mid k-here | 501.7 71 | 4",
+        "k-p-none | 565 9 118.5 44", "k-p-ok k-l-ok | 565 9 118.5 44", "k-l-soft k-goal | M565 9h118.5", "k-b k-mid k-t-ok | 607.9 35 | ✓",
+        "k-b k-mid k-t-ok | 632.2 35 | 9 of 9", "k-q k-mid | 624.2 71 | 5",
+        "k-p-none | 687.5 9 118.5 44", "k-p-ok k-l-ok | 687.5 9 118.5 44", "k-l-soft k-goal | M687.5 9h118.5", "k-b k-mid k-t-ok | 730.4 35 | ✓",
+        "k-b k-mid k-t-ok | 754.7 35 | 0 of 0", "k-q k-mid | 746.7 71 | 6",
+        "k-l-ink k-flip | M563 1V61", "k-b | 824 25 | 1 not run yet"]  # fmt: skip
+    assert wide == place.cell(6)
+
+
+@pytest.mark.parametrize(("width", "height", "ends"), [
+    (1000, 75, ["k-l-ink k-flip | M440.5 1V61", "k-l-ink k-flip | M685.5 1V61", "k-b | 824 25 | thresholds 4 | 5, 6 | 7", "k-q | 824 39 | 1 value is refused"]),
+    (560, 93, ["k-l-ink k-flip | M316.5 1V61", "k-l-ink k-flip | M478.8 1V61", "k-q | 75 87 | thresholds 4 | 5, 6 | 7: 1 value is refused"]),
+])
+def test_what_a_strip_shows_stands_beside_or_below_it(width, height, ends):
+    """In a wide panel at the right, in a narrow one below; a black line is where "all pods run" changes."""
+    drawn = strip(*KNOWN)
+    place = what_if.layout(WhatIfRows((drawn,)), width)
+    svg = what_if.strip(drawn, 2, place)
+
+    assert (ends, height) == (marks(svg)[-len(ends):], what_if.strip_height(place))
+    assert [f"value/2/{number}" for number in range(6)] == re.findall(r'data-ref="([^"]+)"', svg)
+    assert ["true"] == re.findall(r'aria-pressed="([^"]+)"', svg)
+    assert ["maxSkew: maxSkew  [1: 2 of 9]  2: refused  4: 0  5: 9 ✓  6: 0 of 0 ✓  7: 1 of 9  thresholds 4|5, 6|7, 1 value is refused",
+            *(what_if.cell_words(drawn, each) for each in KNOWN)] == re.findall(r'aria-label="([^"]+)"', svg)  # fmt: skip
+
+
+def test_long_words_beside_a_strip_take_two_lines_each():
+    """What it shows comes first, then what more there is to say, each in two lines at most."""
+    ends = cell("10000000000000000", 1), cell("20000000000000000", 9), cell("30000000000000000", refused="no")
+    drawn = strip(*ends)
+    told = marks(what_if.strip(drawn, 0, what_if.layout(WhatIfRows((drawn,)), 1000)))[-4:]
+
+    assert ["k-b | 539 25 | threshold 10000000000000000", "k-b | 539 39 | 20000000000000000", "k-q | 539 53 | from 20000000000000000 on all",
+            "k-q | 539 67 | run, 1 value is refused"] == told  # fmt: skip
+
+
+@pytest.mark.parametrize(("width", "high", "expected"), [
+    (1000, 64, ["k-b k-ask | 0 16 | What if maxSkew 1?", "k-z k-end | 1000 16 | NOTE", "k-l-none | M0 32.5h1000",
+                "k-answer | 20 52 | 2 of 9 pods run, 7 wait. With maxSkew 5, all would run.", "k-h k-mid k-t-spread | 7 52 | ○"]),
+    (300, 94, ["k-b k-ask | 0 16 | What if maxSkew 1?", "k-z | 0 36 | NOTE", "k-l-none | M0 44.5h300",
+               "k-answer | 20 64 | 2 of 9 pods run, 7 wait. With maxSkew 5, all", "k-answer | 20 82 | would run.", "k-h k-mid k-t-spread | 7 64 | ○"]),
+])
+def test_the_heading_is_drawn_whole(width, high, expected):
+    """The question with what a cell is beside or below it, a line, and the answer with its sign."""
+    rows = WhatIfRows((strip(*KNOWN),), 3, "upstream", 7)
+    drawn = what_if.heading(rows, width)
+    said = "What if maxSkew 1? 2 of 9 pods run, 7 wait. With maxSkew 5, all would run."
+
+    assert [each.replace("NOTE", "every cell is a run to its end, from step 3, rules upstream, seed 7") for each in expected] == marks(drawn)
+    assert (f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{high}" viewBox="0 0 {width} {high}" role="img" '
+            f'aria-label="{said}">') == drawn.partition("<text")[0]
+
+
+def test_the_note_stands_beside_the_question_where_there_is_room():
+    """30 px lie between them, or it stands below; a long question takes two lines, of the room that is left."""
+    rows = WhatIfRows((strip(*KNOWN),), 3, "upstream", 7)
+    needs = t.width(what_if.note(rows), 10.5) + t.width(what_if.title(rows), 15, bold=True) + 30
+    long = WhatIfRows(tuple(FieldStrip(f"field{number} of some length", "p", KNOWN, 0, True) for number in range(9)))
+
+    assert ["k-z", "k-z k-end"] == [marks(what_if.heading(rows, width))[1].partition(" | ")[0] for width in (needs, needs + 0.5)]
+    drawn = marks(what_if.heading(long, 900))
+    assert ["k-b k-ask", "k-b k-ask", "k-z", "k-l-none", "k-answer"] == [each.partition(" | ")[0] for each in drawn[:5]]
+    assert ["0 16", "0 36", "0 56", "M0 64.5h900", "20 84"] == [each.split(" | ")[1] for each in drawn[:5]]
+
+
+@pytest.mark.parametrize(("labels", "counts", "width", "expected"), [
+    (["replicas"], [2], 1000, (None, 300.0, 176.0)), (["replicas"], [6], 1000, (None, None, 176.0)), (["replicas", "b"], [6, 2], 759, (None, None, 0.0)),
+    (["replicas"], [6], 760, (None, None, 176.0)), (["x" * 60], [6], 1000, (240.0, 568.0, 176.0)), (["x" * 60], [6], 700, (252.0, 448.0, 0.0)),
+    (["replicas"], [1], 700, (None, 150.0, 0.0)), (["a", "replicas"], [1, 3], 1000, (None, 450.0, 176.0)),
+])
+def test_a_panel_is_laid_out_by_its_width(labels, counts, width, expected):
+    """The widest name has room up to a quarter, or a third of a narrow panel; cells up to 150 px each, words what is left."""
+    rows = WhatIfRows(tuple(FieldStrip(label, "p", (cell(1),) * count, 0, True) for label, count in zip(labels, counts, strict=True)))
+    place = what_if.layout(rows, width)
+    label = t.width("replicas", 12.5, bold=True) + 16
+    room = width - (expected[0] or label) - (192 if expected[2] else 0)
+
+    assert (width, *(pytest.approx(each) for each in (expected[0] or label, expected[1] or room, expected[2]))) == (
+        place.width, place.label, place.strip, place.words)
+    assert (150, place.strip / 30) == (place.cell(1), place.cell(30))
+
+
+@pytest.mark.parametrize(("cells", "present", "workload", "words", "sign"), [
+    ([ValueCell("1"), cell(2, 9)], 0, "", "Not run yet. ", "○"), ([cell(1, 0, 0)], 0, "", "There is no pod.", "✓"),
+    ([cell(1, 0, 0)], 0, "deploy/web", "There is no pod.", "✓"), ([cell(1, 0, 0, others=(1, 2))], 0, "", "There is no pod.", "✓"),
+    ([cell(1, 0, 0, others=(1, 2))], 0, "deploy/web", "There is no pod of deploy/web.", "✓"),
+    ([cell(1, 9)], 0, "deploy/web", "All 9 pods run.", "✓"), ([cell(1, 9, others=(0, 1))], 0, "deploy/web", "All 9 pods of deploy/web run.", "✓"),
+    ([cell(1, 9, others=(0, 1))], 0, "", "All 9 pods run.", "✓"), ([cell(1, 1, 1)], 0, "", "1 of 1 pod runs.", "✓"),
+    ([cell(1, 2), cell(2, 9), cell(3, 9)], 0, "", "2 of 9 pods run, 7 wait. With maxSkew 2, all would run.", "○"),
+    ([cell(1, 9), cell(2, 2), cell(3, 9)], 1, "", "2 of 9 pods run, 7 wait. With maxSkew 1, all would run.", "○"),
+    ([cell(1, 9), cell(2, 8), cell(3, 2), cell(4, 9)], 2, "", "2 of 9 pods run, 7 wait. With maxSkew 4, all would run.", "○"),
+    ([cell(1, 2), cell(2, 8)], 0, "", "2 of 9 pods run, 7 wait.", "○"),
+    ([cell(1, 2, unfinished="not idle after 3600 s"), cell(2, 9)], 0, "",
+     "2 of 9 pods run, 7 wait. The run was stopped: not idle after 3600 s. With maxSkew 2, all would run.", "○"),
+    ([cell(1, refused="must be greater than zero."), cell(2, 9)], 0, "",
+     "The API server refuses maxSkew 1. must be greater than zero. With maxSkew 2, all would run.", "✕"),
+    ([cell(1, 2, others=(1, 2)), cell(2, 3, others=(1, 2)), cell(3, refused="no", others=(0, 0)), ValueCell("4", others=(5, 5))], 0, "",
+     "2 of 9 pods run, 7 wait.", "○"),
+    ([cell(1, 2, others=(1, 2)), cell(2, 3, others=(2, 2))], 0, "",
+     "2 of 9 pods run, 7 wait. Of the other pods 1 of 2 run; that changes with these values.", "○"),
+])  # fmt: skip
+def test_the_answer_in_a_sentence(cells, present, workload, words, sign):
+    """How many run and wait, of whom, where the others change, why it was stopped or refused, and the nearest value that helps."""
+    rows = WhatIfRows((strip(*cells, present=present),), workload=workload)
+    first = words.partition(" With ")[0].partition(" Of the other")[0]
+
+    assert (words.strip(), sign) == (what_if.sentence(rows), what_if.glyph(rows))
+    assert first.strip() == what_if.sentence(rows, alone=True)
+
+
+def test_several_fields_are_asked_and_answered_together():
+    """All present values stand in the question, the nearest helpful one of each field in the answer, every strip in a line."""
+    one, other = strip(cell(1, 2), cell(2, 9)), FieldStrip("replicas", REPLICAS, (cell(6, 2), cell(3, 3, 3)), 0, True)
+    third = FieldStrip("policy", TAINTS_POLICY, (cell("Ignore", 2), cell("Honor", 2)), 0, False)
+    rows = WhatIfRows((one, other, third))
+    refused = WhatIfRows((strip(cell(0, refused="no.")), FieldStrip("replicas", REPLICAS, (cell(3, 2),), 0, True)))
+
+    assert ("What if maxSkew 1, replicas 6, policy Ignore?", "2 of 9 pods run, 7 wait. With maxSkew 2, or replicas 3, all would run.") == (
+        what_if.title(rows), what_if.sentence(rows))
+    assert "The API server refuses maxSkew 0 with replicas 3. no." == what_if.sentence(refused)
+    assert what_if.reading(rows).splitlines() == [
+        "maxSkew  [1: 2 of 9]  2: 9 ✓  threshold 1|2", "replicas  [6: 2 of 9]  3: 3 of 3 ✓  threshold 6|3",
+        "policy  [Ignore: 2 of 9]  Honor: 2  no value lets all run"]  # fmt: skip
+
+
+@pytest.mark.parametrize(("cells", "ordered", "few", "more"), [
+    ([cell(1, 2), cell(2, 9), cell(3, 2), cell(4, 9), cell(5, 2)], True, "thresholds 1 | 2, 2 | 3, 3 | 4", ""),
+    ([cell(1, 2), cell(2, refused="no"), cell(3, 9)], True, "threshold 1 | 3", "from 3 on all run, 1 value is refused"),
+    ([cell(1, 9), cell(2, refused="no"), cell(3, refused="no"), cell(4, 1)], True, "threshold 1 | 4", "from 4 on not all run, 2 values are refused"),
+    ([cell("a", 9), cell("b", 9), cell("c", 1)], False, "a, b let all run", ""), ([cell("a", 1), cell("b", 9)], False, "b lets all run", ""),
+    ([cell("a", 9), cell("b", refused="no"), cell("c", 1)], False, "a lets all run", "1 value is refused"),
+    ([cell(1, 2), cell(2, refused="no")], True, "no value lets all run", "1 value is refused"),
+    ([ValueCell("1"), ValueCell("2"), cell(3, 9)], True, "2 not run yet", ""), ([cell(1, 9)], True, "all run with every value", ""),
+])  # fmt: skip
+def test_a_strip_is_concluded_in_a_few_words(cells, ordered, few, more):
+    """The first three thresholds of numbers, the good ones of words, and how many values were refused."""
+    assert (few, more) == what_if.conclusion(strip(*cells, ordered=ordered))
+
+
+@pytest.mark.parametrize(("one", "words"), [
+    (ValueCell("3"), "maxSkew 3: not run yet"), (cell(2, refused="no such"), "maxSkew 2: refused. no such"), (cell(1, 2), "maxSkew 1: 2 of 9 pods run"),
+    (cell(1, 9), "maxSkew 1: all 9 pods run"), (cell(1, 1, 1, others=(1, 2)), "maxSkew 1: 1 of 1 pod runs; of the other pods 1 of 2"),
+    (cell(1, 2, unfinished="not idle"), "maxSkew 1: 2 of 9 pods run; not idle"),
+    (cell(1, 2, others=(0, 1), unfinished="not idle"), "maxSkew 1: 2 of 9 pods run; of the other pods 0 of 1; not idle"),
+])  # fmt: skip
+def test_a_cell_in_words(one, words):
+    """For who cannot see it: its value, what came of it, what came of other pods, and why it was stopped."""
+    assert words == what_if.cell_words(strip(one), one)
+
+
+@pytest.mark.parametrize(("count", "signs"), [(6, ["2 of 9", "✓|9 of 9", "✕|refused", "not run yet"]), (20, ["2 of 9", "✓|9", "✕", ""]), (24, ["2", "✓|9", "✕", ""])])
+def test_a_narrow_cell_says_less(count, signs):
+    """The longest words that fit stand in a cell, else its sign alone."""
+    four = [cell(1, 2), cell(2, 9), cell(3, refused="no"), ValueCell("4")]
+    drawn = strip(*four, *([cell(0, 2)] * (count - 4)))
+    svg = parsed(what_if.strip(drawn, 0, what_if.layout(WhatIfRows((drawn,)), 1000)))
+    groups = svg.findall("{http://www.w3.org/2000/svg}g")[:4]
+
+    assert signs == ["|".join(text.text for text in group.findall("{http://www.w3.org/2000/svg}text")[:-1] if text.text) for group in groups]

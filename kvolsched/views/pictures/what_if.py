@@ -206,8 +206,8 @@ def _flips(field: FieldStrip) -> list[tuple[int, int]]:
             if cells[a].is_known and cells[b].is_known and cells[a].all_run != cells[b].all_run]  # fmt: skip
 
 
-def heading(rows: WhatIfRows, width: float, busy: str = "") -> str:
-    """Draw the question, what a cell is, and the answer; `busy` stands in the place of the answer."""
+def heading(rows: WhatIfRows, width: float) -> str:
+    """Draw the question, what a cell is, and the answer."""
     aside = t.width(note(rows), 10.5)
     beside = aside + t.width(title(rows), 15, bold=True) + 30 < width
     parts, y = [], 16.0
@@ -217,16 +217,17 @@ def heading(rows: WhatIfRows, width: float, busy: str = "") -> str:
     if beside:
         parts.append(word(width, 16, "k-z k-end", note(rows)))
     else:
-        parts += [word(0, y + 12 * number, "k-z", line) for number, line in enumerate(t.wrap(note(rows), width, 10, 2))]
-        y += 12 * len(t.wrap(note(rows), width, 10, 2))
+        lines = t.wrap(note(rows), width, 10, 2)
+        parts += [word(0, y + 12 * number, "k-z", line) for number, line in enumerate(lines)]
+        y += 12 * len(lines)
     parts.append(rule(0, y - 4, width))
-    said = busy or sentence(rows)
+    said = sentence(rows)
     y += 16
-    for number, line in enumerate(t.wrap(said, width - 20, 13, 4)):
+    lines = t.wrap(said, width - 20, 13, 4)
+    for number, line in enumerate(lines):
         parts.append(f'<text x="20" y="{num(y + 18 * number)}" class="k-answer">{t.escape(line)}</text>')
-    parts.append(word(7, y, f"k-h k-mid k-t-{_role(rows.shown)}", "…" if busy else glyph(rows)))
-    high = y + 18 * len(t.wrap(said, width - 20, 13, 4)) - 6
-    return picture(width, high, "".join(parts), f"{title(rows)} {said}", "img")
+    parts.append(word(7, y, f"k-h k-mid k-t-{_role(rows.shown)}", glyph(rows)))
+    return picture(width, y + 18 * len(lines) - 6, "".join(parts), f"{title(rows)} {said}", "img")
 
 
 def _role(cell: ValueCell) -> str:
