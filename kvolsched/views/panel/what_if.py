@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Collection, Iterator
+from contextlib import suppress
 from itertools import pairwise
 from time import perf_counter
 from typing import Any
@@ -226,10 +227,8 @@ class WhatIf(DrawnPanel):
         """Go on with the strips when the kernel has nothing else to do; without an event loop never."""
         if self._timer is not None or self._spent > _MOST_IDLE or not self._missing():
             return
-        try:
+        with suppress(RuntimeError):
             self._timer = asyncio.get_running_loop().call_later(_PAUSE, self._fill)
-        except RuntimeError:
-            self._timer = None
 
     def _missing(self) -> list[Positions]:
         return [each for each in self.trials.outward(self._positions) if each not in self.trials.outcomes]
@@ -240,11 +239,10 @@ class WhatIf(DrawnPanel):
         for positions in self._missing():
             while perf_counter() - begun < _BUDGET:
                 try:
-                    done = self.trials.advance(positions, _IDLE_PART)
+                    if self.trials.advance(positions, _IDLE_PART):
+                        break
                 except Exception as error:  # noqa: BLE001 - of a reader's plugin: it is shown with the value
                     self.trials.outcomes[positions] = TrialOutcome(0, 0, f"{type(error).__name__}: {error}")
-                    done = True
-                if done:
                     break
         self._spent += perf_counter() - begun
         self._draw(strips_only=True)
