@@ -5,9 +5,10 @@ import pytest
 import kvolsched
 from kvolsched import Cluster, make
 from kvolsched.views import show
+from kvolsched.views.charts.figure import PlainChart
 from kvolsched.views.fill import TABLES, frame_of
 from kvolsched.views.panel.driver import ClusterDriver
-from kvolsched.views.panel.lab import Lab
+from kvolsched.views.panel.lab import Lab, reading
 from kvolsched.views.pictures.picture import NAMED
 from kvolsched.views.show import zone_key
 from kvolsched.world.apiserver import ref
@@ -194,3 +195,155 @@ def test_a_picture_without_a_pod_is_about_the_one_judged_last():
     assert "pod/b" == show._pod_in_question(c, "why")
     assert "" == show._pod_in_question(c, "skew")
     assert "" == show._pod_in_question(Cluster(), "why")
+
+
+@pytest.fixture(scope="module")
+def zones():
+    """Return six nodes in three zones, with a Deployment of three that has come up."""
+    c = kvolsched.scenario("zones", replicas=3)
+    c.run()
+    return c
+
+
+@pytest.mark.parametrize(("name", "kind", "rows", "words", "options", "drawn"), [
+    ("map", "nodes", 6, (), {}, True), ("domains", "nodes", 6, (), {}, False), ("timeline", "turns", 17, (), {"step": 17}, True),
+    ("scores", "scores", 10, ("What each plugin gives to each node for ",), {}, False),
+])  # fmt: skip
+def test_a_chart_has_its_table_and_its_words(zones, name, kind, rows, words, options, drawn):
+    """Each picture that is a table, too, has that, the kind of its chart and what stands above it; some are a chart alone."""
+    found = show.chart(zones, name)
+
+    assert (kind, rows, options) == (found.kind, len(found.rows_of()), found.options)
+    assert [True] * len(words) == [told.startswith(word) for told, word in zip(found.words, words, strict=True)]
+    assert (show.figure(zones, name).reading, drawn) == (found.reading, not isinstance(found, PlainChart))
+
+
+def test_the_ledger_of_skew_has_its_numbers(zones):
+    """Counts, skew, and which domains are allowed and which are open are those of the first constraint; words say question and answer."""
+    held = kvolsched.scenario("dead-zone")
+    held.run()
+    dead, web = held.skew("next"), zones.skew("deploy/web")
+
+    assert ({"zone-1": 3, "zone-2": 3, "zone-lost": 0}, {"zone-1": 3, "zone-2": 3, "zone-lost": 0}, ["zone-lost"], []) == (
+        dead.counts, dead.actual_skew, dead.fits, dead.open)
+    every = ["zone-1", "zone-2", "zone-3"]
+    assert (dict.fromkeys(every, 1), dict.fromkeys(every, 0), every, every) == (web.counts, web.actual_skew, web.fits, web.open)
+    assert (1, "skew", {}) == (len(web.ledgers), web.kind, web.options)
+    assert ("Who holds next back? Nobody may take it.",
+            "zone-lost sets the minimum (0) and is shut by TaintToleration; zone-1 and zone-2 would then be 4 ahead of it, and 1 is allowed.",
+            "Spread over topology.kubernetes.io/zone, maxSkew 1, DoNotSchedule; now: step 1, t = 0 s, after pass 1, rules upstream") == dead.words  # fmt: skip
+    assert (web.words, web.reading) == (show.ledger(zones, "skew", "deploy/web").words, show.ledger(zones, "skew", "deploy/web").reading)
+    none = Cluster.from_manifests([make.pod("a")]).skew("a")
+    assert ({}, {}, [], [], ()) == (none.counts, none.actual_skew, none.fits, none.open, none.words)
+
+
+def test_a_domain_that_is_left_out_has_no_number():
+    """Nodes that the pod's own selector leaves out are counted by no one."""
+    spread = {"topologySpreadConstraints": [make.spread(make.ZONE, app="web"), make.spread(make.HOST, 2, app="web")]}
+    c = Cluster.from_manifests([make.node("n1", "a"), make.node("n2", "b"), make.pod("app", nodeSelector={make.ZONE: "a"}, **spread)])
+    found = c.skew("app")
+
+    assert ({"a": 0}, {"a": 0}, ["a"], ["a"], 2) == (found.counts, found.actual_skew, found.fits, found.open, len(found.ledgers))
+    assert "maxSkew 1" in found.words[-1]
+
+
+@pytest.mark.parametrize(("step", "over", "options"), [
+    (None, "time", {"over": "time", "step": None}), (3, "time", {"over": "time", "step": 3}), (None, "steps", {"over": "step", "step": None}),
+    (3, "steps", {"over": "step", "step": 3}),
+])  # fmt: skip
+def test_a_series_marks_the_present_step_unless_it_is_the_last(step, over, options):
+    """Over time or steps; a run that has no time yet is drawn over its steps."""
+    c = kvolsched.scenario("zonal-example")
+    early = c.series().options
+    c.run()
+    if step is not None:
+        c.goto(step)
+    found = c.series(over=over)
+
+    assert ({"over": "step", "step": None}, options) == (early, found.options)
+    assert ("series", 2) == (found.kind, len(found.words))
+    assert [{"over": "step" if over == "steps" else "time"}, {"over": "step"}] == [
+        c.series(what="lives", over=over).options, kvolsched.scenario("zonal-example").series(what="lives").options]
+
+
+def test_the_lives_of_several_clusters_are_no_chart_of_lives(zones):
+    """Of two clusters only counts are compared."""
+    with pytest.raises(kvolsched.UnknownName, match="lives"):
+        zones.series(zones.fork("other"), what="lives")
+
+
+ZONE_LABELS_THERE = "there are: kubernetes.io/hostname, topology.kubernetes.io/zone"
+
+
+@pytest.mark.parametrize(("key", "words"), [
+    ("zone", f"no node has the label zone; {ZONE_LABELS_THERE}; did you mean topology.kubernetes.io/zone?"),
+    ("hostname", f"no node has the label hostname; {ZONE_LABELS_THERE}; did you mean kubernetes.io/hostname?"),
+    ("topology.kubernetes.io/zon", f"no node has the label topology.kubernetes.io/zon; {ZONE_LABELS_THERE}; did you mean topology.kubernetes.io/zone?"),
+    ("example.com/zone", f"no node has the label example.com/zone; {ZONE_LABELS_THERE}"), ("x", f"no node has the label x; {ZONE_LABELS_THERE}"),
+])  # fmt: skip
+def test_a_key_that_no_node_has_is_refused(zones, key, words):
+    """The labels are listed; a name without its domain is compared with the last part of each."""
+    with pytest.raises(kvolsched.UnknownName) as refused:
+        show.known_topology_key(zones, key)
+
+    assert (words,) == refused.value.args
+    assert [key, make.ZONE, make.HOST] == [show.known_topology_key(each, wanted) for each, wanted in (
+        (Cluster(), key), (zones, ""), (zones, make.HOST))]  # fmt: skip
+
+
+@pytest.mark.parametrize(("labels", "key"), [
+    ([make.ZONE, make.HOST], make.ZONE), ([make.HOST], make.HOST), (["failure-domain.beta.kubernetes.io/zone", make.HOST], "failure-domain.beta.kubernetes.io/zone"),
+    (["other"], make.ZONE),
+])  # fmt: skip
+def test_the_zones_key_is_todays_before_the_beta_one(labels, key):
+    """Of keys that as many nodes have the first counts; a key that more nodes have comes before it."""
+    nodes = [make.node(name) | {"metadata": {"name": name, "labels": dict.fromkeys(labels, "a")}} for name in ("n1", "n2")]
+    third = make.node("n3") | {"metadata": {"name": "n3", "labels": {make.HOST: "n3"}}}
+
+    assert key == zone_key(Cluster.from_manifests(nodes))
+    assert make.HOST == zone_key(Cluster.from_manifests([*nodes, third]))
+
+
+def test_every_picture_of_a_trial_is_the_clusters_own(zones):
+    """A named pod where there is one, else the one in question; where there is no pod a sentence stands in its place."""
+    pod = f"pod/{zones.objects('pods')[0].metadata.name}"
+    drawn = {name: show._trial_figure(zones, name, pod).reading for name in show.WHAT_IF_PICTURES}
+    asked = show._pod_in_question(zones, "why")
+
+    assert drawn == {"series": repr(zones.series()), "map": repr(zones.map()), "domains": repr(zones.domains()), "why": repr(zones.why(pod)),
+                     "skew": repr(zones.skew(pod)), "capacity": repr(zones.capacity(pod)), "verdicts": repr(zones.verdicts(pod))}  # fmt: skip
+    assert repr(zones.verdicts(asked)) == show._trial_figure(zones, "verdicts", "").reading == show._trial_figure(zones, "verdicts", "pod/gone").reading
+    nothing = [show._trial_figure(Cluster(), name, "") for name in ("verdicts", "skew", "why")]
+    assert ["There is no pod to ask about."] * 3 == [figure.reading for figure in nothing]
+    assert "There is no pod to ask about." in nothing[0].draw(700, "")
+
+
+@pytest.mark.parametrize(("ask", "kind", "words"), [
+    (lambda c: c.whatif("skw", **{"deploy/web:spec.replicas": [1]}), kvolsched.UnknownName,
+     "no picture 'skw'; there are: skew, capacity, map, domains, series, why, verdicts; did you mean skew?"),
+    (lambda c: c.whatif({"deploy/web:spec.replicas": [1]}), TypeError,
+     'whatif: give fields by their paths: c.whatif("map", **{"deploy/web:spec.replicas": (1, 9)})'),
+    (lambda c: c.verdicts("nope", "node-1-1", "NodeName"), kvolsched.UnknownName, "no pod/nope; there are: PODS"),
+    (lambda c: c.skew("deploy/web", over="time"), kvolsched.UnknownName, "no axis 'time'; there are: steps"),
+    (lambda c: c.verdicts("web", node="node-1-1"), ValueError, "one verdict is that of a plugin on a node: name both, or none for all verdicts"),
+])  # fmt: skip
+def test_what_cannot_be_shown_is_said_whole(zones, ask, kind, words):
+    """What was asked for, and what there is."""
+    pods = ", ".join(f"pod/{pod.metadata.name}" for pod in zones.objects("pods"))
+    with pytest.raises(kind) as refused:
+        ask(zones)
+
+    assert words.replace("PODS", pods) == refused.value.args[0]
+
+
+@pytest.mark.parametrize(("rules", "steps", "expected"), [("upstream", 3, 3), ("upstream", None, None), ("design", 0, 0)])
+def test_rules_beside_are_run_as_far(rules, steps, expected):
+    """The same cluster under other rules is at the same step, or at its own end beside one that has ended."""
+    c = kvolsched.scenario("zonal-example", rules)
+    c.run(**{} if steps is None else {"steps": steps})
+    other = show._as_far(c, c.under("upstream"))
+
+    assert (not len(other.next) if expected is None else other.world.step_number == expected) is True
+    assert (c.lab(tell=True).driver.tell, c.lab().driver.tell) == (True, False)
+    assert (str(c.lab(text=True)) == reading(frame_of(c, chips=None)), str(c.lab(text=True, tell=True))) == (
+        True, reading(frame_of(c, chips=None, tell=True)))
