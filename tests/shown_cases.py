@@ -48,6 +48,20 @@ MESSAGES = (
     'Pod "a" is invalid: spec.nodeSelector: Invalid value: only additions to spec.nodeSelector are allowed (no mutations or deletions)',
     "0/0 nodes are available: .", "0/3 nodes", 'MountVolume.SetUp failed for volume "a": x', "1 node(s) exceed max volume count",
 )
+SIEVES = (  # sentences whose nodes are few or many, all counted or not, by one plugin or by ten, at both ends of the sieve
+    "0/12 nodes are available: 12 Insufficient cpu.", "0/4 nodes are available: 4 blue moon.",
+    "0/13 nodes are available: 6 Insufficient cpu, 7 node(s) didn't satisfy existing pods anti-affinity rules.",
+    "0/13 nodes are available: 6 node(s) were unschedulable, 6 node(s) didn't match pod affinity rules.",
+    "0/5000 nodes are available: 1 Insufficient cpu, 4999 node(s) were unschedulable.",
+    "0/14 nodes are available: 1 Insufficient cpu, 1 node(s) were unschedulable, 1 node(s) had untolerated taint {a: b}, "
+    "1 node(s) didn't match Pod's node affinity/selector, 2 node(s) didn't have free ports for the requested pod ports, "
+    "2 node(s) exceed max volume count, 2 node(s) didn't find available persistent volumes to bind, "
+    "2 node(s) had no available volume zone, 1 node(s) didn't match pod topology spread constraints, "
+    "1 node(s) didn't match pod anti-affinity rules.",
+    "0/1 nodes are available: 1 Insufficient cpu, 1 Insufficient memory.",
+    "0/2 nodes are available: 1 Insufficient cpu, 2 Insufficient memory.",
+    "0/9 nodes are available: 2 Insufficient cpu, 3 Insufficient memory, 3 Too many pods, 1 node(s) were unschedulable.",
+    "0/3 nodes are available: 3 Insufficient cpu, 3 node(s) were unschedulable.")  # fmt: skip
 OLDER_WORDS = (
     "1 node(s) had volume node affinity conflict", "1 node(s) had untolerated taint {a: b}",
     "1 node(s) had taint {a: b}, that the pod didn't tolerate", "1 node(s) had taints that the pod didn't tolerate", "1 node(s) didn't match node selector",
@@ -400,7 +414,7 @@ def decoded():
     for row in MEANINGS:
         for sentence in row.sentences:
             yield sentence, Words(repr(kvolsched.decode(PLACEHOLDER.sub("web", sentence))))
-    for message in MESSAGES:
+    for message in (*MESSAGES, *SIEVES):
         yield message, kvolsched.decode(message)
     for wrong in (7, "", " ", "x" * 99_999, None):
         yield from asked(kvolsched, f"c.decode({wrong!r:.9})" if wrong != "x" * 99_999 else "c.decode('x' * 99_999)")

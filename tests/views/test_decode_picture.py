@@ -17,6 +17,9 @@ BOTH = ("0/5000 nodes are available: 1200 Insufficient cpu, 3000 Insufficient me
         "{gpu: true}, 400 node(s) were unschedulable, 300 vendor says <script>no</script>.")  # fmt: skip
 WHOLE = "0/3 nodes are available: pod has unbound immediate PersistentVolumeClaims."
 LONG = "0/2 nodes are available: 2 node(s) had untolerated taint {" + "example.com/" + "x" * 120 + ": y}."
+DESCRIBED = """Warning  FailedScheduling  5m  default-scheduler  0/2 nodes are available: 2 Insufficient cpu.
+Normal  NotTriggerScaleUp  4m  cluster-autoscaler  pod didn't trigger scale-up: 1 Insufficient cpu, 1 max node group size reached
+Warning  FailedScheduling  3m  default-scheduler  0/2 nodes are available: 1 Insufficient cpu, 1 Insufficient memory."""
 CUT = "0/5 nodes are available: 2 Insufficient cpu, 3 node(s) had…"
 DOCUMENTED = (Path(__file__).parent.parent / "documented_sentences.txt").read_text(encoding="utf-8").splitlines()
 
@@ -49,13 +52,27 @@ def test_a_rejection_of_the_pod_asks_no_node():
     assert "VolumeBinding rejects the pod: no node is asked" == rows.headline
     assert [("VolumeBinding", 3, 3)] == stages(WHOLE)
     assert "VolumeBinding" == rows.gates[0].plugin
+    preempted = WHOLE + " preemption: 0/3 nodes are available: 3 Preemption is not helpful for scheduling."
+    assert (rows.headline, [("VolumeBinding", 3, 3)]) == (marked(decode(preempted)).headline, stages(preempted))
+
+
+def test_what_prefilter_leaves_out_is_counted():
+    """Nodes that PreFilter leaves out are counted like others; only where it leaves none is no node asked."""
+    some, every = (f"0/5 nodes are available: {count} node(s) didn't satisfy plugin(s) [NodeAffinity]." for count in (2, 5))
+
+    assert [("PreFilter", 2, 2)] == stages(some)
+    assert "2 of 5 nodes stop at PreFilter" == marked(decode(some)).headline
+    assert "2 stop at PreFilter" in told(draw(decode(some), 940))
+    assert "PreFilter rejects the pod: no node is asked" == marked(decode(every)).headline
+    assert "PreFilter rejects the pod" in told(draw(decode(every), 940))
 
 
 def test_a_sentence_that_counts_no_nodes_has_no_sieve():
-    """Where a sentence does not say of how many nodes it speaks, none is made up, and no plugin stops any."""
-    rows = marked(decode("pod has unbound immediate PersistentVolumeClaims"))
+    """Where a sentence does not say of how many nodes it speaks, or of none, no plugin stops any."""
+    for before in ("", "0/0 nodes are available: "):
+        rows = marked(decode(f"{before}pod has unbound immediate PersistentVolumeClaims"))
 
-    assert (0, ()) == (rows.size, rows.gates)
+        assert (0, (), "A sentence of VolumeBinding") == (rows.size, rows.gates, rows.headline)
 
 
 def test_every_clause_is_marked_where_it_stands():
@@ -65,6 +82,19 @@ def test_every_clause_is_marked_where_it_stands():
         for clause in rows.clauses:
             assert clause.start >= 0, (sentence, clause.of.clause)
             assert clause.of.clause in rows.sentence[clause.start : clause.end]
+
+
+def test_a_clause_is_marked_in_its_own_message():
+    """What an autoscaler counts is marked within its sentence, also where a later message has the same words."""
+    rows = marked(decode(DESCRIBED))
+
+    assert ["2 Insufficient cpu", "pod didn't trigger scale-up: 1 Insufficient cpu, 1 max node group size reached",
+            "1 Insufficient cpu", "1 max node group size reached", "1 Insufficient cpu", "1 Insufficient memory"] == [
+                rows.sentence[clause.start : clause.end] for clause in rows.clauses]  # fmt: skip
+    assert sorted({clause.start for clause in rows.clauses}) == [clause.start for clause in rows.clauses]
+    again = decode('0/9 nodes are available: 1 running PreBind plugin "x": 0/2 nodes are available: 2 a, 2 a.')
+    assert [(25, 83), (-1, -1)] == [(clause.start, clause.end) for clause in marked(again).clauses][::2]
+    assert told(draw(again, 940)).startswith("1 of 2 nodes stops")
 
 
 def test_a_command_is_copied_as_one_line():

@@ -156,6 +156,45 @@ def test_a_clause_of_preemption_that_counts_no_column_stands_below():
     assert len(set(refs)) == len(refs)
 
 
+@pytest.mark.parametrize(("pods", "spec", "said"), [
+    ((), {"cpu": "3", "preemptionPolicy": "Never"}, "not eligible due to preemptionPolicy=Never.: the pod's preemptionPolicy forbids it"),
+    ((), {"cpu": "3"}, "1 Preemption is not helpful for scheduling: with every other pod gone, it would fail there still"),
+    (("high",), {"cpu": "500m"}, "1 No preemption victims found for incoming pod: it might help, but no pod there has a lower priority"),
+    (("high", "low"), {"cpu": "500m"}, "1 Insufficient cpu: also with the pods of lower priority gone"),
+])  # fmt: skip
+def test_what_evicting_pods_would_do_is_said(pods, spec, said):
+    """A clause of preemption has what it means, below the node that it counts."""
+    placed = [make.pod(name, cpu="800m" if name == "high" else "100m", priority=9 if name == "high" else 1, running_on="n1") for name in pods]
+    card = card_of(Cluster.from_manifests([make.node("n1", cpu="1"), *placed, make.pod("web", priority=5, **spec)]).why("web"))
+
+    assert [(False, "resources", (0,), "1 Insufficient cpu: "), (True, "none", (0,), said)] == [
+        (each.preemption, each.family, each.columns, f"{each.text}: {each.about}") for each in card.clauses]
+
+
+@pytest.mark.parametrize(("count", "title", "said"), [
+    (1, "one demand alone", "excludes every node."), (2, "minimal set: 2 demands", "neither one does alone"),
+    *((count, f"minimal set: {count} demands", f"no {fewer} of them do") for count, fewer in enumerate(
+        ("two", "three", "four", "five", "six", "seven", "eight", "nine", "10"), 3)),
+])  # fmt: skip
+def test_the_minimal_set_says_that_fewer_demands_are_not_enough(count, title, said):
+    """Each node has a taint of its own, so that all demands are needed; the number of fewer ones is a word up to nine."""
+    tainted = [make.node(f"n{number:02}", taints=[f"t{number:02}"]) for number in range(count)]
+    card = card_of(Cluster.from_manifests([*tainted, make.pod("web")]).why("web"))
+    about = said if count == 1 else f"Together they exclude every node; {said}."
+
+    assert (title, about, min(8, count)) == (card.set_title, card.set_about, len(card.demands))
+
+
+def test_an_error_that_ends_a_pass_is_said_in_its_words():
+    """Where an error ends the pass no node is counted: the words of kube-scheduler stand in place of the table."""
+    claim = make.claim("data", volumeName="v9", storage_class="x") | {"status": {"phase": "Bound"}}
+    card = card_of(Cluster.from_manifests([make.node("n1", cpu="1"), make.node("n2", "a", cpu="8"), claim, make.pod("web", "data", cpu="3")],
+                                          revision="design").why("web"))  # fmt: skip
+
+    assert ((), (), (), "") == (card.columns, card.clauses, card.demands, card.start)
+    assert 'kube-scheduler says: could not find v1.PersistentVolume "v9"' in words(parsed(picture.draw(card, 940)))
+
+
 def test_a_taint_is_told_as_kubectl_writes_it():
     """A cell has the whole taint, with its key, as the row and the event leave out value or effect."""
     taints = [{"key": "dedicated", "value": "gpu", "effect": "NoSchedule"}, {"key": "draining", "effect": "NoExecute"}]

@@ -85,7 +85,7 @@ def draw(decoded: Decoded, width: int, selection: str = "") -> str:
     source = "from the sentence alone" + (f" · order of rules {RULES}" if rows.gates else "")
     sieve = Html()
     if rows.gates:
-        marks, high = _sieve(rows, 0, width)
+        marks, high = _sieve(rows, width)
         sieve = Html(picture(width, high + 4, marks, rows.headline))
     heads = ("", "clause", "rule", "usual cause", "ask next")
     return page(
@@ -146,13 +146,13 @@ def _label(clause: MarkedClause) -> str:
     return " · ".join(part for part in parts if part)
 
 
-def _sieve(rows: MarkedSentence, top: float, width: int) -> tuple[str, float]:
+def _sieve(rows: MarkedSentence, width: int) -> tuple[str, float]:
     """Draw the nodes as lines through the plugins; each ends where a clause stops it."""
     left, right = (128.0, 126.0) if width >= BROAD else (92.0, 96.0)
     gates = rows.gates
     pitch = (width - left - right) / len(gates)
     placed = [(gate, left + pitch * (place + 0.5)) for place, gate in enumerate(gates)]
-    parts, y = [], top + 4.0
+    parts, y = [], 4.0
     stopping = [(gate, x) for gate, x in placed if gate.most]
     counted = sum(gate.most for gate, _ in stopping)
     through = max(0, rows.size - counted)
@@ -171,55 +171,55 @@ def _sieve(rows: MarkedSentence, top: float, width: int) -> tuple[str, float]:
         y += step * count
     for gate, x in placed:
         half = min(8.0, pitch / 2 - 2) + bool(gate.most)
-        parts.append(rect(x - half - 2, top - 1, 2 * half + 4, SIEVE + 2, "k-blank"))  # stays when its plugin is dimmed
-        parts.append(_tied_to(gate, _gate(gate, x, top, half)))
+        parts.append(rect(x - half - 2, -1, 2 * half + 4, SIEVE + 2, "k-blank"))  # stays when its plugin is dimmed
+        parts.append(_tied_to(gate, _gate(gate, x, half)))
     nodes, comes = ("node", "comes in") if rows.size == 1 else ("nodes", "come in")
     if width >= BROAD:
-        parts.append(_head(0, top, left - 8, f"{rows.size} {nodes} {comes}", f"{rows.size} {comes}"))
-        parts.append(word(0, top + 41, "k-w", "plugins ask in this order"))
+        parts.append(_head(0, left - 8, f"{rows.size} {nodes} {comes}", f"{rows.size} {comes}"))
+        parts.append(word(0, 41, "k-w", "plugins ask in this order"))
     else:
-        parts.append(_head(0, top, left - 8, f"{rows.size} {nodes}", str(rows.size)))
-        parts.append(word(0, top + 41, "k-w", f"{comes}; the"))
-        parts.append(word(0, top + 54, "k-w", "order of asking"))
-    parts += _rest(rows, counted, through, width - right + 12, top, right - 12)
-    marks, high = _stops(rows, stopping, top + SIEVE, width)
+        parts.append(_head(0, left - 8, f"{rows.size} {nodes}", str(rows.size)))
+        parts.append(word(0, 41, "k-w", f"{comes}; the"))
+        parts.append(word(0, 54, "k-w", "order of asking"))
+    parts += _rest(rows, counted, through, width - right + 12, right - 12)
+    marks, high = _stops(rows, stopping, width)
     return "".join(parts) + marks, SIEVE + high
 
 
-def _rest(rows: MarkedSentence, counted: int, through: int, x: float, top: float, room: float) -> Iterator[str]:
+def _rest(rows: MarkedSentence, counted: int, through: int, x: float, room: float) -> Iterator[str]:
     """Draw at the right how many nodes are left, and whether the counts add up."""
     stopping = [gate.most for gate in rows.gates if gate.most]
     sum_ = f"{' + '.join(map(str, stopping))} = {counted}"
     heads, small = (f"0 of {rows.size} left", "0 left"), [f"{sum_}, none lost", sum_, "every node counted"]
     if through:
         heads, small = (f"{through} of {rows.size}", str(through)), ["in no clause"]
-    elif counted > rows.size or any(gate.least != gate.most for gate in rows.gates):
+    elif counted > rows.size:
         small = ["a node may have several reasons"]
     elif len(stopping) == 1:
         small = ["all stop there"]
     fitting = (each for each in small if "…" not in "".join(t.wrap(each, room, 10, 2)))
-    yield _head(x, top, room, *heads)
+    yield _head(x, room, *heads)
     for i, part in enumerate(t.wrap(next(fitting, small[-1]), room, 10, 2)):
-        yield word(x, top + 41 + 13 * i, "k-w", part)
+        yield word(x, 41 + 13 * i, "k-w", part)
 
 
-def _head(x: float, top: float, room: float, *heads: str) -> str:
+def _head(x: float, room: float, *heads: str) -> str:
     """Draw the first of these words beside the sieve that has room."""
     fitting = next((head for head in heads if t.width(head, 12.5, bold=True) <= room), heads[-1])
-    return word(x, top + 26, "k-h", t.end(fitting, room, 12.5, bold=True))
+    return word(x, 26, "k-h", t.end(fitting, room, 12.5, bold=True))
 
 
-def _gate(gate: SieveStage, x: float, top: float, half: float) -> str:
+def _gate(gate: SieveStage, x: float, half: float) -> str:
     """Draw one plugin: strong if it stops a node, pale if it does not, dashed if its place is not known."""
     family = gate.family
     if not gate.most:
-        ground = rect(x - half, top, 2 * half, SIEVE, f"k-p-{family}", 3)
-        return ground + word(x, top + SIEVE / 2 + 4, f"k-letters k-t-{family}", gate.letter)
+        ground = rect(x - half, 0, 2 * half, SIEVE, f"k-p-{family}", 3)
+        return ground + word(x, SIEVE / 2 + 4, f"k-letters k-t-{family}", gate.letter)
     if gate.letter == "?":
-        ground = rect(x - half, top, 2 * half, SIEVE, "k-also k-l-ink k-part", 3)
-        return ground + word(x, top + SIEVE / 2 + 5, "k-letters k-big", gate.letter)
-    ground = rect(x - half, top, 2 * half, SIEVE, f"k-s-{family}", 3)
-    return ground + word(x, top + SIEVE / 2 + 5, "k-letters k-big k-on", gate.letter)
+        ground = rect(x - half, 0, 2 * half, SIEVE, "k-also k-l-ink k-part", 3)
+        return ground + word(x, SIEVE / 2 + 5, "k-letters k-big", gate.letter)
+    ground = rect(x - half, 0, 2 * half, SIEVE, f"k-s-{family}", 3)
+    return ground + word(x, SIEVE / 2 + 5, "k-letters k-big k-on", gate.letter)
 
 
 def _tied_to(gate: SieveStage | None, marks: str) -> str:
@@ -229,7 +229,7 @@ def _tied_to(gate: SieveStage | None, marks: str) -> str:
     return f'<g data-tie="{ties}" aria-label="{t.escape(f"{gate.plugin} stops {gate.count}")}">{marks}</g>'
 
 
-def _stops(rows: MarkedSentence, stopping: list[tuple[SieveStage, float]], top: float, width: int) -> tuple[str, float]:
+def _stops(rows: MarkedSentence, stopping: list[tuple[SieveStage, float]], width: int) -> tuple[str, float]:
     """Draw under each plugin that stops nodes how many, on as many rows as keep the words apart."""
     parts: list[str] = []
     ends: list[float] = []
@@ -255,10 +255,10 @@ def _stops(rows: MarkedSentence, stopping: list[tuple[SieveStage, float]], top: 
         if row == len(ends):
             ends.append(0.0)
         ends[row] = x + wide / 2
-        y = top + 34.0 * row
+        y = SIEVE + 34.0 * row
         family = gate.family
         ink = f"k-t-{family}" if family != "none" else "k-strong"
-        thread = path(f"M{num(middle)} {num(top)}V{num(y + 6)}", "k-l-none")
+        thread = path(f"M{num(middle)} {num(SIEVE)}V{num(y + 6)}", "k-l-none")
         words = word(x, y + 18, f"k-m k-b k-mid {ink}", title) + word(x, y + 31, "k-w k-mid", small)
         back = rect(x - wide / 2 - 3, y + 6, wide + 6, 28, "k-blank")
         parts.append(thread)
@@ -282,10 +282,11 @@ def _row(clause: MarkedClause) -> Html:
 
 def _clauses(decoded: Decoded) -> tuple[MarkedClause, ...]:
     found: list[MarkedClause] = []
-    at = 0
+    at = behind = 0
     for number, of in enumerate(decoded, 1):
-        start, end = _place(decoded.sentence, of, at, found[-1].end if found else 0)
+        start, end = _place(decoded.sentence, of, at, behind)
         at = end - len(of.clause) + 1 if start >= 0 else at
+        behind = at if of.count is None else end
         plugin = of.plugin.partition(", ")[0]
         card = plugin_card(plugin)
         family = card.family if card.letter else "storage" if STORAGE.search(of.plugin) else "none"
@@ -294,16 +295,17 @@ def _clauses(decoded: Decoded) -> tuple[MarkedClause, ...]:
     return tuple(found)
 
 
-def _place(sentence: str, of: DecodedClause, at: int, end: int) -> tuple[int, int]:
-    """Return where a clause stands, with its count: behind the clause before it, or within it; (-1, -1) if nowhere.
+def _place(sentence: str, of: DecodedClause, at: int, behind: int) -> tuple[int, int]:
+    """Return where a clause stands, with its count if that precedes it; (-1, -1) if nowhere.
 
-    `at` is a place behind the beginning of the clause before it, `end` the end of that.
+    `at` is a place behind the beginning of the clause before it, within which it may stand; of two clauses that count,
+    the second one stands behind the first, at `behind`.
     """
-    with_count = [(f"{of.count} {of.clause}", begin) for begin in (end, at)] if of.count is not None else []
-    for said, begin in (*with_count, (of.clause, at), (of.clause, at - 1)):
-        start = sentence.find(said, max(0, begin))
+    for begin in (behind, at) if of.count is not None else (at,):
+        start = sentence.find(of.clause, begin)
         if start >= 0:
-            return start, start + len(said)
+            counted = sentence[:start].endswith(count := f"{of.count} ")
+            return start - len(count) * counted, start + len(of.clause)
     return -1, -1
 
 
@@ -315,7 +317,7 @@ def _gates(decoded: Decoded, clauses: tuple[MarkedClause, ...], size: int) -> tu
     gates = {name: SieveStage(name, plugin_card(name).letter, plugin_card(name).family) for name in order}
     whole: list[SieveStage] = []
     for of, clause in zip(decoded, clauses, strict=True):
-        if of.size != size or not clause.decides or (of.count is None and not _rejects_the_pod(of, decoded)):
+        if of.size != size or not clause.decides or (of.count is None and not _rejects_the_pod(of)):
             continue
         name, count = of.plugin.partition(", ")[0] or "?", size if of.count is None else of.count
         gate = SieveStage(name, clause.letter or ("?" if not of.known else name[:1]), clause.family, known=False)
@@ -331,10 +333,9 @@ def _gates(decoded: Decoded, clauses: tuple[MarkedClause, ...], size: int) -> tu
     return _within(size, (*whole, *sorted(gates.values(), key=lambda gate: gate.plugin != "PreFilter")))
 
 
-def _rejects_the_pod(of: DecodedClause, decoded: Decoded) -> bool:
+def _rejects_the_pod(of: DecodedClause) -> bool:
     """Whether a clause without count stands for every node: PreFilter rejected the pod."""
-    uncounted = all(other.count is None for other in decoded if not other.part)
-    return of.known and of.plugin not in ("", "kube-scheduler") and uncounted
+    return of.known and of.plugin not in ("", "kube-scheduler")
 
 
 def _within(size: int, gates: tuple[SieveStage, ...]) -> tuple[SieveStage, ...]:
@@ -345,7 +346,7 @@ def _within(size: int, gates: tuple[SieveStage, ...]) -> tuple[SieveStage, ...]:
         others_least = sum(other.least for other in gates if other is not gate)
         others_most = sum(other.most for other in gates if other is not gate)
         most = max(gate.least, min(gate.most, size - others_least))
-        least = min(most, max(gate.least, size - others_most)) if gate.most and every else gate.least
+        least = min(most, max(gate.least, size - others_most)) if every else gate.least
         found.append(evolve(gate, least=least, most=most))
     return tuple(found)
 

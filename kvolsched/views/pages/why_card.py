@@ -19,9 +19,9 @@ MAX_ROWS = 8  # demands of the minimal set, and of the others; the last ones of 
 SMALL_CLUSTER = 200  # nodes; in a larger cluster the search for an edit takes too long for a picture
 NUMBERS = {2: "two", 3: "three", 4: "four", 5: "five", 6: "six", 7: "seven", 8: "eight", 9: "nine"}
 PREEMPTION = {
-    NOT_HELPFUL: (False, "with every other pod gone, it would fail there still"),
-    NO_VICTIMS: (True, "it might help, but no pod there has a lower priority"),
-    NEVER: (False, "the pod's preemptionPolicy forbids it"),
+    NOT_HELPFUL: "with every other pod gone, it would fail there still",
+    NO_VICTIMS: "it might help, but no pod there has a lower priority",
+    NEVER: "the pod's preemptionPolicy forbids it",
 }
 
 
@@ -34,7 +34,6 @@ class CountedClause:
     family: str  # Of the plugin that rejects these nodes first
     columns: tuple[int, ...]  # Places of columns; a preemption clause has those where it counts most nodes
     preemption: bool = False
-    resolvable: bool = True
     about: str = ""  # What the words mean, for a preemption clause
 
 
@@ -109,17 +108,16 @@ def card_of(answer: Why) -> WhyCard:
     corner = f"rules {answer.revision}"
     if answer.missing:
         corner += f" · {len(answer.missing)} kinds not loaded"
-    is_small = answer.state in ("unschedulable", "gated") and 0 < answer.size <= SMALL_CLUSTER
+    is_small = 0 < answer.size <= SMALL_CLUSTER
     edit = answer.nearest_edit(answer.pod) if answer.nearest_edit and is_small else ""
     notes = tuple(_notes(answer, edit))
     card = WhyCard(answer.title, corner, answer.state, answer.size, notes)
-    if answer.state != "unschedulable" or not answer.demands:
+    if answer.state == "unschedulable" and [demand.sort for demand in answer.demands] == ["before filtering"]:
+        return _before_filtering(answer, card, _heads(answer))
+    if answer.state != "unschedulable" or not answer.groups:
         said = (NoteRow("", "kube-scheduler says:", answer.sentence),) if answer.sentence else ()
         return evolve(card, notes=(*said, *notes))
     heads = _heads(answer)
-    if answer.demands[0].sort == "before filtering":
-        return _before_filtering(answer, card, heads)
-    start = answer.start if answer.clauses else answer.sentence
     groups, folded = _folded(answer.groups)
     demands = (*answer.demands, *answer.also)
     shown = list(zip(groups, folded, strict=True))
@@ -133,7 +131,7 @@ def card_of(answer: Why) -> WhyCard:
     fewer = "neither one does alone" if count == 2 else f"no {NUMBERS.get(count - 1, count - 1)} of them do"
     return evolve(
         card,
-        start=start,
+        start=answer.start,
         clauses=tuple(_clauses(answer, groups, heads, folds=any(folded))),
         columns=columns,
         demands=(*_shortened(rows[:count]), *_shortened(rows[count:])),
@@ -164,7 +162,6 @@ def _shortened(rows: Sequence[DemandLine]) -> tuple[DemandLine, ...]:
 
 def _heads(answer: Why) -> Mapping[str, PluginHead]:
     names = dict.fromkeys(demand.plugin for demand in (*answer.demands, *answer.also))
-    names |= dict.fromkeys(group.first for group in answer.groups)
     ordered = sorted(names, key=lambda name: (not plugin_card(name).letter, name))
     return dict(zip(ordered, plugin_heads(ordered, ordered), strict=True))
 
@@ -180,7 +177,7 @@ def _before_filtering(answer: Why, card: WhyCard, heads: Mapping[str, PluginHead
     cell = CellRow("first", words, demand.plugin, clauses=(1,), label=f"{demand.plugin}: {demand.words}; {words}")
     about = f"{demand.plugin} · before any node"
     line = DemandLine(head.letter, head.family, demand.title, about, (cell,), True, (1,))
-    clause = CountedClause(1, answer.sentence[len(answer.start) :].strip(), head.family, (0,), resolvable=False)
+    clause = CountedClause(1, answer.sentence[len(answer.start) :].strip(), head.family, (0,))
     return evolve(
         card, state="before filtering", start=answer.start, clauses=(clause,), columns=(column,),
         demands=(line,), set_title="rejected before filtering", set_about="PreFilter rejects the pod as a whole.",
@@ -192,7 +189,7 @@ def _folded(groups: Sequence[AlikeNodes]) -> tuple[list[AlikeNodes], list[tuple[
     if len(groups) <= MAX_COLUMNS:
         return list(groups), [() for _ in groups]
     largest = sorted(groups, key=lambda group: -len(group.nodes))[: MAX_COLUMNS - 1]
-    kept = [group for group in groups if group in largest][: MAX_COLUMNS - 1]
+    kept = [group for group in groups if group in largest]
     rest = tuple(group for group in groups if group not in kept)
     nodes = tuple(sorted(name for group in rest for name in group.nodes))
     numbers = tuple(sorted({number for group in rest for number in group.clauses}))
@@ -275,14 +272,13 @@ def _clauses(answer: Why, groups: Sequence[AlikeNodes], heads: Mapping[str, Plug
     for clause in answer.clauses:
         if clause.preemption:
             places = tuple(place for place, group in enumerate(groups) if group.preemption[:1] == (clause.number,))
-            helps, about = PREEMPTION.get(clause.reason, (True, "also with the pods of lower priority gone"))
-            yield CountedClause(clause.number, clause.text, "none", places, True, helps, about)
+            about = PREEMPTION.get(clause.reason, "also with the pods of lower priority gone")
+            yield CountedClause(clause.number, clause.text, "none", places, True, about)
             continue
         places = tuple(place for place, group in enumerate(groups) if clause.number in group.clauses)
         own = tuple(place for place in places if place < len(groups) - folds)
-        first = next((group.first for group in answer.groups if clause.number in group.clauses), "")
-        family = heads[first].family if first in heads else "none"
-        yield CountedClause(clause.number, clause.text, family, own or places)
+        first = next(group.first for group in answer.groups if clause.number in group.clauses)
+        yield CountedClause(clause.number, clause.text, heads[first].family, own or places)
 
 
 def _notes(answer: Why, edit: str) -> Iterator[NoteRow]:
