@@ -29,7 +29,7 @@ def cells(html):
 
 
 def faults(html):
-    """Return what is wrong with a page: markup of somebody else, lines of unequal length, styles that no sheet has."""
+    """Return what is wrong with a page: markup of somebody else, lines of unequal length, what no sheet or browser knows."""
     root = parsed(f"<div>{html}</div>")
     tables = ([sum(int(cell.get("colspan", "1")) for cell in line) for line in table.iter("tr")]
               for table in root.iter("table"))  # fmt: skip
@@ -37,7 +37,11 @@ def faults(html):
     return [
         *FOREIGN.findall(html), *(counts for counts in tables if len(set(counts)) > 1),
         *sorted(name for name in classes if f".{name}" not in sheet() and name not in UNSTYLED),
+        *sorted({each.tag for each in root.iter()} - ELEMENTS), *sorted({each.get("role", "") for each in root.iter()} - ROLES),
     ]  # fmt: skip
 
 
+ELEMENTS = set("a b br button circle clipPath code defs details div g h3 h4 i li line ol p path pattern polygon polyline pre rect small span "
+               "style summary svg table tbody td text th thead title tr tspan ul use".split())  # fmt: skip
+ROLES = set(" alert button columnheader grid gridcell group img note row rowheader status".split(" "))
 UNSTYLED = {"k-b", "k-differs", "k-half", "k-live", "k-one", "k-track"}

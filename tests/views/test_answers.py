@@ -7,13 +7,14 @@ import pytest
 
 import kvolsched
 from kvolsched.explore import Crash
-from kvolsched.questions.explain import Passes, PassRow, Story, StoryRow
+from kvolsched.questions.differences import EXISTS, PASSES, Diff
+from kvolsched.questions.explain import FieldChange, Passes, PassRow, Story, StoryRow
 from kvolsched.views.answers import answer_figure
 from kvolsched.views.frame import Mark
 from kvolsched.views.pages import searches, turns
 from kvolsched.views.pages.searches import search_rows, wilson
 
-from .pages import told
+from .pages import cells, faults, told
 
 HOSTILE = '<script>alert("x")</script>'
 
@@ -108,6 +109,49 @@ def test_a_turn_without_words_is_told_by_its_actor():
 
     assert "31 squeuespec.x: 1 → 241.5 sIt lets a go." in told(turns.draw_story(story, 600))
     assert ["queue", "It lets a go."] == re.findall(r"t=[\d.]+ s +(.*)", repr(story))
+
+
+def test_a_change_has_what_it_became_in_bold():
+    """The field and the old value are quiet, the new one bold; what is no field, and an event, is quiet as a whole."""
+    changes = ("spec.x: 1 → 2", "spec.y: new", "created", "event Scheduled: on a → b")
+    page = turns.draw_story(Story("pod/web", (StoryRow(3, 1.5, "queue", "it lets a go", changes),)), 600)
+
+    assert ['<div><span class="k-soft">spec.x: 1 → </span><b>2</b></div>', '<div><span class="k-soft">spec.y: </span><b>new</b></div>',
+            '<div class="k-soft">created</div>', '<div class="k-soft">event Scheduled: on a → b</div>'] == re.findall(
+                r'<div(?: class="k-soft")?>.*?</div>', page)  # fmt: skip
+    assert [["3", "1.5 s", f"It lets a go.{''.join(changes)}"]] == cells(page)
+    assert [] == faults(page)
+    assert "Story of pod/webNo turn has changed it." == told(turns.draw_story(Story("pod/web", ()), 600))
+
+
+def test_each_pass_says_when_how_many_nodes_fit_and_which_it_chose():
+    """A bar has the share of the judged nodes that fit, none where none was judged; without a pass it is said why."""
+    passes = (PassRow(3, 1.5, "", "a", 3, 1, 4), PassRow(14, 2, "", "", 0, 0, 0), PassRow(15, 3, "", "", 1, 0, 1))
+    page = turns.draw_passes(Passes("pod/web", "upstream", passes, ""), 600)
+
+    assert [["pass", "step", "time", "nodes that fit", "", "chooses"], ["1", "3", "1.5 s", "", "1 of 4", "★ a"],
+            ["2", "14", "2 s", "", "0 of 0", "none"], ["3", "15", "3 s", "", "0 of 1", "none"]] == cells(page)
+    assert ["25%", "0%", "0%"] == re.findall(r'k-s-ok" style="width:([^"]+)', page)
+    assert ("k-t-ok", "★ a") in re.findall(r'<b class="([^"]+)">([^<]+)', page)
+    assert [] == faults(page)
+    none, why = (told(turns.draw_passes(Passes("pod/web", "upstream", (), words), 600)) for words in ("", "It is gated."))
+    assert "Scheduling passes of pod/web, rules upstreamIt has had no scheduling pass." == none
+    assert f"{none} It is gated." == why
+
+
+def test_a_diff_names_an_object_once_and_counts_what_differs():
+    """Fields of one object stand below its name; what is not there is a dash, a whole object is called so, passes are counted."""
+    rows = (("pod/x", FieldChange("spec.x", "1", "2")), ("pod/x", FieldChange(EXISTS, "there", "")), ("pod/y", FieldChange("spec.x", "", "2")))
+    answer = Diff(("a", "b"), rows, (("pod/z", FieldChange(PASSES, "1", "2")),), ("Rules b do not read it.",), "They part at step 3.")
+    page = turns.draw_diff(turns.different_fields(answer), 600)
+
+    assert [["", "object", "field", "a", "b"], ["≠", "pod/z", "scheduling passes", "1", "2"], ["≠", "pod/x", "spec.x", "1", "2"],
+            ["≠", "", "the object", "there", "–"], ["≠", "pod/y", "spec.x", "–", "2"]] == cells(page)
+    assert told(page).startswith("4 differences between a and bThey part at step 3.")
+    assert told(page).endswith("– Rules b do not read it.")
+    assert [] == faults(page)
+    equal = turns.draw_diff(turns.different_fields(Diff(("a", "b"), (), (), (), "")), 600)
+    assert "0 differences between a and bThe objects are equal." == told(equal)
 
 
 @pytest.mark.parametrize("value", ["x" * 300, "word " * 60, "node(s) " + "x" * 120 + " " + "y" * 90])

@@ -1,15 +1,18 @@
 """Predictions with buttons, without a browser: clicks, the picture, the words that nbval compares, every width."""
 
+import re
 from types import SimpleNamespace
 
 import pytest
 
 import kvolsched
 from kvolsched import Cluster, make
-from kvolsched.questions.predict import forget_grades, predict
-from kvolsched.views.pages.predict import draw, rows_of, score_bars
+from kvolsched.questions.predict import NONE, forget_grades, predict
+from kvolsched.views.pages.predict import ScoreBar, draw, rows_of, score_bars
 from kvolsched.views.panel import host
 from kvolsched.views.panel.predict import Quiz
+
+from .pages import cells, faults, told
 
 
 @pytest.fixture(autouse=True)
@@ -36,6 +39,71 @@ def test_bars_are_of_the_points_that_differ():
         ("n2", {"NodeResourcesFit": 87, "NodeResourcesBalancedAllocation": 68}, 455, "chosen"),
         ("n1", {"NodeResourcesFit": 74, "NodeResourcesBalancedAllocation": 62}, 436, "your answer: 19 short"),
     ] == [(bar.node, {name: points for name, points, _ in bar.parts}, bar.total, bar.remark) for bar in page.bars]
+
+
+A, B, C = make.node("a", cpu="8"), make.node("b", cpu="8"), make.node("c", cpu="4")
+AVOIDED = make.node("b", cpu="8", taints=[{"key": "x", "effect": "PreferNoSchedule"}])
+AVOIDED_SMALL = make.node("b", cpu="4", taints=[{"key": "x", "effect": "PreferNoSchedule"}])
+AFTER = "the same for each, left out of the bars: "
+
+
+@pytest.mark.parametrize(("nodes", "answers", "tag", "bars", "constant"), [
+    ((A, B, C), ("a",), "✓ as good as b", [("a", 455, "your answer: an equal sum, counts as right"), ("b", 455, "drawn among 2 equal"),
+                                          ("c", 436, "")], f"{AFTER}TaintToleration 300"),
+    ((A, B, C), ("c", "b"), "✓ b", [("a", 455, ""), ("b", 455, "drawn among 2 equal"), ("c", 436, "your answer: 19 short")],
+     f"{AFTER}TaintToleration 300"),
+    ((A, B, C), (NONE,), "✕ not none of them", [("a", 455, ""), ("b", 455, "drawn among 2 equal"), ("c", 436, "")], f"{AFTER}TaintToleration 300"),
+    ((A, B), (), "", [("a", 455, ""), ("b", 455, "drawn among 2 equal")],
+     f"{AFTER}TaintToleration 300, NodeResourcesFit 87, NodeResourcesBalancedAllocation 68"),
+    ((A, AVOIDED), ("b",), "✕ not b", [("a", 455, "chosen"), ("b", 155, "your answer: 300 short")],
+     f"{AFTER}NodeResourcesFit 87, NodeResourcesBalancedAllocation 68"),
+    ((A, AVOIDED_SMALL), ("a",), "✓ a", [("a", 455, "chosen"), ("b", 136, "")], ""),
+    ((A,), ("a",), "✓ a", [], ""),
+])  # fmt: skip
+def test_what_an_answer_comes_to_is_told_with_the_sums(nodes, answers, tag, bars, constant):
+    """The mark of the last answer, and each node's sum with what it is to the answer: chosen, drawn, equal or short."""
+    asked = predict(Cluster.from_manifests([*nodes, make.pod("app", cpu="2")]), pod="app")
+    for each in answers:
+        asked.answer(each)
+    page = rows_of(asked.give_up())
+
+    assert (tag, bars, constant) == (page.tag, [(bar.node, bar.total, bar.remark) for bar in page.bars], page.constant)
+    assert [bar.node in answers for bar in page.bars] == [bar.answered for bar in page.bars]
+    assert (f"{constant[:1].upper()}{constant[1:]}." if constant else "") in told(draw(page, 940))
+
+
+def test_parts_of_one_family_are_strong_and_pale_in_turn():
+    """Beside each other two parts of a bar never have one colour; each is as wide as its points of the most."""
+    parts = (("A", 2, "node"), ("B", 1, "node"), ("C", 1, "node"), ("D", 4, "resources"))
+    bars = (ScoreBar("n1", parts, 308, "", happened=False, answered=True), ScoreBar("n2", (("A", 0, "node"),), 300, "chosen", happened=True, answered=False))
+    page = score_bars(SimpleNamespace(bars=bars, constant=""))
+
+    assert [("k-s-node k-on", "25%", "2 A"), ("k-p-node k-t-node", "12.5%", "1 B"), ("k-s-node k-on", "12.5%", "1 C"),
+            ("k-s-resources k-on", "50%", "4 D"), ("k-s-node k-on", "0%", "0 A")] == re.findall(
+                r'<span class="(k-[sp]-[^"]+)" style="width:([^"]+)">([^<]+)', page)  # fmt: skip
+    assert [["n1", "2 A1 B1 C4 D", "308", ""], ["n2", "0 A", "300", "★ chosen"]] == cells(page)
+    assert [("k-t-accent", "n1"), ("k-t-ok", "n2")] == re.findall(r'<b class="([^"]+)">(n\d)', page)
+    assert [] == faults(page)
+
+
+def test_before_an_answer_nothing_is_said_to_be_right():
+    """What to do next is said: answer, try another or see why, see why; the verdicts of other nodes stay hidden."""
+    asked = predict(Cluster.from_manifests([A, make.node("b", cpu="1", taints=["y"]), make.pod("app", cpu="2")]), pod="app")
+    pages = [rows_of(asked), rows_of(asked.answer("b")), rows_of(asked.answer("a"))]
+
+    assert [("", None, "Nothing is judged before an answer."), ("✕ not b", False, "Try another, or let it happen."),
+            ("✓ a", True, "Let it happen, and see why.")] == [(page.tag, page.right, page.sentence) for page in pages]
+    assert [("", "", "", "", None), ("⊘", "node(s) had untolerated taint(s); F too", "T", "TaintToleration", False), ("", "", "", "", None)] == [
+        (card.sign, card.words, card.letter, card.plugin, card.right) for card in pages[1].cards]
+
+
+def test_a_plugin_of_ones_own_has_its_first_letter():
+    """It has no letter of its own on the card of the node that it rejects, so the first of its name stands there."""
+    c = Cluster.from_manifests([A, B, make.pod("app", cpu="2")])
+    asked = c.with_plugin(lambda _pod, node, _seen: node.metadata.name == "a" or "too far", name="MoonPhase").predict(pod="app").answer("b")
+    card = rows_of(asked.prediction).cards[1]
+
+    assert ("M", "MoonPhase", "✕", "too far") == (card.letter, card.plugin, card.sign, card.words)
 
 
 @pytest.mark.parametrize(("nodes", "keys"), [

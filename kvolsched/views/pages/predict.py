@@ -7,7 +7,7 @@ several nodes fit, bars show the scores that differ.
 from attrs import frozen
 
 from kvolsched.api.words import counted
-from kvolsched.questions.predict import NONE, AskedQuestion, PossibleAnswer
+from kvolsched.questions.predict import AskedQuestion, PossibleAnswer
 from kvolsched.rules.named import plugin_card
 from kvolsched.views.drawing.html import Html, block, joined, page, row, table, tag, tile, words
 
@@ -74,7 +74,7 @@ def rows_of(asked: AskedQuestion) -> PredictPage:
     right = asked.is_right if last and asked.is_known else None
     outcome = asked.outcome
     tag = "" if not last else last if right is None else ("✓ " if right else "✕ not ") + last
-    if outcome is not None and right and last != outcome.happened and outcome.happened not in _members(asked, last):
+    if outcome is not None and right and outcome.happened not in _members(asked, last):
         tag = f"✓ as good as {outcome.happened}"
     then = RUN if asked.revealed else SEE if right else AGAIN if last else ASK
     sentence = outcome.sentence if outcome is not None else then
@@ -102,7 +102,7 @@ def _card(asked: AskedQuestion, number: int, candidate: PossibleAnswer) -> Candi
     return CandidateCard(
         number, candidate.name, candidate.facts, answered,
         HAPPENED[asked.ask] if asked.happened(candidate) else "", verdict.right, sign,
-        verdict.words + also, verdict.evidence, plugin, letter if plugin else "", family,
+        verdict.words + also, verdict.evidence, plugin, letter, family,
     )  # fmt: skip
 
 
@@ -115,7 +115,7 @@ def _bars(asked: AskedQuestion) -> tuple[tuple[ScoreBar, ...], str]:
     differing = [name for name in plugins if len({scores[name] for scores in outcome.scores.values()}) > 1]
     equal = [(name, next(iter(outcome.scores.values()))[name]) for name in plugins if name not in differing]
     shared = [f"{name} {points}" for name, points in equal if points]
-    answered = {member for name in asked.answers for member in _members(asked, name)} - {NONE}
+    answered = {member for name in asked.answers for member in _members(asked, name)}
     top = sum(outcome.scores.get(outcome.happened, {}).values())
     bars = []
     for node, scores in outcome.scores.items():
@@ -170,7 +170,7 @@ def score_bars(rows: PredictPage) -> Html:
     """Return the scores in which nodes differ, best first; what all share stands in words above."""
     if not rows.bars:
         return Html()
-    most = max([1, *(sum(points for _, points, _ in each.parts) for each in rows.bars)])
+    most = max(sum(points for _, points, _ in each.parts) for each in rows.bars)
     shared = f"{rows.constant[:1].upper()}{rows.constant[1:]}." if rows.constant else ""
     return joined(block("k-q", shared), table((_bar(each, most) for each in rows.bars), classes="k-plain"))
 
