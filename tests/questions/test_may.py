@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
+import yaml
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from manifests import HOST, RACK, ZONE, apart, node, pod, required
@@ -17,7 +18,7 @@ from kvolsched.api.kinds.meta import Frozen, ObjectMeta
 from kvolsched.api.kinds.node import Node
 from kvolsched.api.text import manifest
 from kvolsched.questions.may import find_witness
-from kvolsched.questions.may.changes import changes_of
+from kvolsched.questions.may.changes import block, changes_of
 from kvolsched.questions.may.workbench import FREE_RULE, SPEC_RULE
 from kvolsched.rules.named import revision_named
 from kvolsched.views.pages.may import draw
@@ -494,6 +495,15 @@ def test_what_a_refused_change_of_two_terms_may_append_is_said_of_both():
                           f"and append the requirement {VM} In [spot] to nodeSelectorTerms[1]")
 
 
+def test_a_narrowing_that_drops_node_affinity_is_offered_as_one_that_keeps_it():
+    """Where entries of nodeSelector stand in place of required terms, the entries alone are allowed and select the same nodes."""
+    row, = gated(affinity=required({ZONE: ["a", "b"]})).may("app", {"spec": {"affinity": None, "nodeSelector": {ZONE: "a"}}})
+
+    assert (False, "narrower", ("a1", "a2")) == (row.allowed, row.relation, row.after)
+    assert {"spec": {"nodeSelector": {ZONE: "a"}}} == json.loads(row.instead)
+    assert f"add {ZONE}: a to nodeSelector" == row.remedy
+
+
 def test_a_patch_that_leaves_no_pod_says_so():
     """Of a pod that cannot be read no nodes are compared: its effect is told in words."""
     row, = gated().may("app", {"spec": {"nodeSelector": 3}})
@@ -508,6 +518,124 @@ def test_a_suggested_longer_requirement_keeps_its_values():
 
     assert {"shorten": [["a"]], "lengthen": [["a", "c", "b"]]} == {
         name: [json.loads(values) for values in re.findall(r'"values": (\[.*?\])', patch)] for name, patch in made.items()}
+
+
+def term(**keys):
+    """Return an item as terms are: a list of expressions, each with a key and its values."""
+    return {"e": [{"key": key, "values": list(values)} if values else {"key": key} for key, values in keys.items()]}
+
+
+@pytest.mark.parametrize(("old", "new", "path", "lines", "short"), [
+    ({"a": "x", "b": 1, "c": [1, 2], "d": {"k": "v"}, "f": 7}, {"a": "no", "c": [1, 3], "d": {"k": "v", "l": "true"}, "f": 7}, "spec", """
+- a: x
++ a: "no"
+- b: 1
+- c: [1, 2]
++ c: [1, 3]
+  d:
++   l: "true"
+""", 'spec.a: x → "no", spec.b: - 1, spec.c: [1, 2] → [1, 3], spec.d.l: + "true"'),
+    ({"x": {"a": {"b": 1}}, "z": 1}, {"x": {"a": {"b": 2}}, "z": 1}, "spec.x.a", "- b: 1\n+ b: 2", "spec.x.a.b: 1 → 2"),
+    ({"x": {"a": {"b": 1}}, "z": 1}, {"x": {"a": {"b": 2}}, "z": 2}, "spec", """
+  x:
+    a:
+-     b: 1
++     b: 2
+- z: 1
++ z: 2
+""", "spec.x.a.b: 1 → 2, spec.z: 1 → 2"),
+    ({"x": {"a": 1}}, {"x": {}}, "spec.x", "- a: 1", "spec.x.a: - 1"),
+    ({"x": {"a": 1}}, {"x": "s"}, "spec", "- x:\n-   a: 1\n+ x: s", "spec.x: {a: 1} → s"),
+    ({"l": [{"name": "a", "v": 1}, {"name": "b", "v": 2}]}, {"l": [{"name": "a", "v": 1}, {"name": "b", "v": 3}]}, "spec", """
+  l:
+  - {name: a, v: 1}
+  - name: b
+-   v: 2
++   v: 3
+""", "spec.l[1].v: 2 → 3"),
+    ({"l": [{"name": "a", "v": 1}, {"name": "b", "v": 2}]}, {"l": [{"name": "c", "v": 4}, {"name": "b", "v": 2}]}, "spec", """
+  l:
+- - {name: a, v: 1}
++ - {name: c, v: 4}
+  - {name: b, v: 2}
+""", "spec.l[0].name: a → c, spec.l[0].v: 1 → 4"),
+    ({"l": [{"name": "a", "v": 1}]}, {"l": [{"name": "a", "v": 1}, {"name": "b", "v": 2}]}, "spec", """
+  l:
+  - {name: a, v: 1}
++ - {name: b, v: 2}
+""", "spec.l: + {name: b, v: 2}"),
+    ({"l": [{"name": "a"}, {"name": "b"}]}, {"l": [{"name": "c"}]}, "spec", """
+  l:
+- - {name: a}
+- - {name: b}
++ - {name: c}
+""", "spec.l: - {name: a} - {name: b} + {name: c}"),
+    ({"l": [{"name": "a"}]}, {}, "spec", "- l:\n- - {name: a}", "spec.l: - {name: a}"),
+    ({"l": ["a"]}, {"l": ["a", "b"]}, "spec", "- l: [a]\n+ l: [a, b]", "spec.l: [a] → [a, b]"),
+    ({}, {"l": ["a", "b"]}, "spec", "+ l: [a, b]", "spec.l: + a + b"),
+    ({"t": [term(k="ab")]}, {"t": [term(k="a")]}, "spec", """
+  t:
+  - e:
+    - key: k
+-     values: [a, b]
++     values: [a]
+""", "spec.t[0].e[0].values: [a, b] → [a]"),
+    ({"t": [term(k="ab")]}, {"t": [term(k="ab", m="")]}, "spec", """
+  t:
+  - e:
+    - {key: k, values: [a, b]}
++   - {key: m}
+""", "spec.t[0].e: + {key: m}"),
+    ({"t": [term(k="a"), term(m="b")]}, {"t": [term(k="a"), term(m="c")]}, "spec", """
+  t:
+  - e:
+    - {key: k, values: [a]}
+  - e:
+    - key: m
+-     values: [b]
++     values: [c]
+""", "spec.t[1].e[0].values: [b] → [c]"),
+    ({}, {"x": {REQUIRED: {"t": [term(k="a")]}}}, "spec", f"""
++ x:
++   {REQUIRED}:
++     t:
++     - e:
++       - {{key: k, values: [a]}}
+""", "spec.x: + {required…: {t: [{e: [{key: k, values: [a]}]}]}}"),
+])  # fmt: skip
+def test_a_change_is_told_below_its_path_and_on_one_line(old, new, path, lines, short):
+    """Lines are those that differ, below the path that all of them share; on one line each change has its whole path."""
+    changes = changes_of({"spec": old}, {"spec": new})
+
+    assert (path, lines.strip("\n").splitlines(), short) == (changes.path, list(map(str, changes.lines)), changes.short)
+
+
+def test_what_the_server_writes_is_no_change():
+    """Versions, times and the identity of an object are its server's; a key with a dot or a slash stands in brackets."""
+    before = {"metadata": {"uid": "1", "resourceVersion": "3", "creationTimestamp": "t", "generation": 1, "labels": {"a.b/c": "d", "e.f": "g"}}}
+    after = {"metadata": {"uid": "2", "resourceVersion": "4", "creationTimestamp": "u", "generation": 2, "labels": {"a.b/c": "e", "e.f": "h", "i/j": "k"}}}
+
+    assert ("", (), "") == changes_of(before, {"metadata": after["metadata"] | {"labels": before["metadata"]["labels"]}})
+    assert ("metadata.labels", "metadata.labels[a.b/c]: d → e, metadata.labels[e.f]: g → h, metadata.labels[i/j]: + k") == (
+        changes_of(before, after)[::2])
+
+
+@pytest.mark.parametrize(("value", "lines"), [
+    *((value, [written]) for value, written in (
+        ("true", '"true"'), ("Yes", '"Yes"'), ("off", '"off"'), ("n", '"n"'), ("no-way", "no-way"), ("a b", '"a b"'), ("1a", '"1a"'),
+        ("a/b.c-d", "a/b.c-d"), ("é", '"é"'), ("", '""'), (None, "null"), (True, "true"), (1.5, "1.5"), ([], "[]"), ({}, "{}"))),
+    ({"labels": {}, "a": {"b": {"c": "d"}}}, ["labels: {}", "a:", "  b:", "    c: d"]),
+    ({"a": ["x" * 40]}, [f"a: [{'x' * 40}]"]), ({"a": ["x" * 41]}, ["a:", f"- {'x' * 41}"]),
+    ({"b": {"a": ["x" * 38]}}, ["b:", f"  a: [{'x' * 38}]"]), ({"b": {"a": ["x" * 39]}}, ["b:", "  a:", f"  - {'x' * 39}"]),
+    ([{"k": "x" * 39}], [f"- {{k: {'x' * 39}}}"]), ([{"k": "x" * 40}], [f"- k: {'x' * 40}"]),
+    ([{"k": "x" * 40, "l": 1}], [f"- k: {'x' * 40}", "  l: 1"]), ([["x" * 50]], [f"- [{'x' * 50}]"]),
+    ([{"a": {"b": "c"}, "d": 1}], ["- a:", "    b: c", "  d: 1"]), ([{"a": ["b"], "c": "d"}], ["- {a: [b], c: d}"]),
+    ({"a": [{"b": "c"}]}, ["a:", "- {b: c}"]), ([{"a": ["b", {"c": "d"}]}], ["- a:", "  - b", "  - {c: d}"]),
+])  # fmt: skip
+def test_a_value_is_written_as_yaml(value, lines):
+    """Short parts stand in flow style up to 44 characters with their indent; words that YAML reads otherwise are quoted."""
+    assert lines == list(block(value))
+    assert value == yaml.safe_load("\n".join(lines))
 
 
 def test_items_that_stay_are_counted_from_the_first_that_stays():

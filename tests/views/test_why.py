@@ -14,7 +14,7 @@ from kvolsched.views.pages import why_causes as causes_picture
 from kvolsched.views.pages.why_card import MAX_COLUMNS, CountedClause, card_of
 from kvolsched.views.pages.why_causes import heads_of, lines_of
 
-from .pages import parsed
+from .pages import cells, faults, parsed, texts, told
 
 DUMPS = Path(__file__).parent.parent / "conformance" / "dumps"
 
@@ -268,6 +268,71 @@ def test_the_figure_is_shown_and_reads_as_the_answer():
 
     assert repr(answer) == repr(figure) == figure._repr_mimebundle_()["text/plain"]
     assert not re.search(r"[❘∉]", figure.draw(720, ""))  # signs that common fonts lack
+
+
+def many_causes(*more, big=13):
+    """Return why pods wait of four causes, on twelve nodes in three zones, every fourth of them with a taint."""
+    tainted = [make.node(f"n{number:02}", "abc"[number % 3], cpu="1", taints=["t"] if number % 4 == 0 else []) for number in range(12)]
+    waiting = [*(make.pod(f"big-{number:02}", cpu="5") for number in range(big)), make.pod("gated", gates=("x/y",)), make.pod("lost", "none"),
+               make.pod("picky", nodeSelector={"gpu": "yes"})]
+    return Cluster.from_manifests([*tainted, *more, *waiting])
+
+
+def test_each_cause_is_a_line_with_a_letter_for_each_node():
+    """Pods of a cause, what lacks, the letters of twelve nodes by zone in their order, the nearest edit; and what the letters mean."""
+    page = causes_picture.draw(many_causes().why())
+    lost = "claim none does not exist"
+
+    assert [
+        ["pods", "", "what lacks, and both sides", "a", "b", "c", "nearest edit, for one of the pods"],
+        ["13", "", "F the pod asks for 5 cpu, and each node has 1", "TFFF", "FTFF", "FFTF",
+         "Add a node (5 cpu, 64Gi memory; without taints)e.g. default/big-00 and 12 more"],
+        ["1", "", "G Held by a scheduling gate: x/y9 of 12 nodes would fit", "✕✓✓✓", "✓✕✓✓", "✓✓✕✓",
+         "Wait for the controller that removes the gate x/y, or ask itdefault/gated"],
+        ["1", "", f"R {lost}", "····", "····", "····", "Create the claim none of 1Gi and a volume for itdefault/lost"],
+        ["1", "", "A the pod selects gpu=yes, and no node has that label", "TAAA", "ATAA", "AATA", "Label n01 gpu=yesdefault/picky"],
+    ] == cells(page)  # fmt: skip
+    assert [*["81.25%", *["6.25%"] * 3], *["100%", *["7.692%"] * 3]] == re.findall(r'style="width:([^"]+)"', page)
+    assert f"12 nodes · most pods first · rules upstreamF 13 the pod asks for 5 cpu, and each node has 1G 1 Held by a scheduling gate: x/yR 1 {lost}" in told(page)
+    assert told(page).endswith("The letter is the first plugin that rejects there.A NodeAffinityF NodeResourcesFitT TaintToleration"
+                               "R VolumeRestrictionsG scheduling gates✓ would fit✕ would not· no node was asked")
+    assert [] == faults(page)
+
+
+def test_of_more_nodes_each_letter_has_its_number():
+    """Thirteen nodes are counted by zone, the most first, those without a zone apart; causes that are not shown are counted."""
+    page = causes_picture.draw(many_causes(make.node("m", cpu="1", taints=["t"]), big=12).why(most=1))
+
+    assert [["pods", "", "what lacks, and both sides", "a", "b", "c", "nodes", "nearest edit, for one of the pods"],
+            ["12", "", "F the pod asks for 5 cpu, and each node has 1", "F 3 T 1", "F 3 T 1", "F 3 T 1", "T 1",
+             "Add a node (5 cpu, 64Gi memory; without taints)e.g. default/big-00 and 11 more"]] == cells(page)  # fmt: skip
+    assert "all 15 pods, to scale" in texts(page)
+    assert "3 pods of 3 more causes: see `.causes`" in texts(page)
+    assert told(page).endswith("The letter is the first plugin that rejects there.F NodeResourcesFitT TaintToleration")
+    five = many_causes(*(make.node(f"m{number}", f"d{number}", cpu="1") for number in range(2)))
+    zone, = lines_of(five.why(), heads_of(five.why()))[0].zones
+    assert ("", (("F", "resources", 11), ("T", "node", 3)), ()) == (zone.zone, zone.marks, zone.nodes)
+
+
+@pytest.mark.parametrize(("big", "rest"), [(1, ""), (12, ""), (13, " and 1 more"), (14, " and 2 more")])
+def test_the_label_of_a_cause_has_twelve_pods(big, rest):
+    """A screen reader is told the cause with its first twelve pods, and how many more there are."""
+    answers = many_causes(big=big).why()
+    named = ", ".join(f"default/big-{number:02}" for number in range(min(big, 12)))
+    labels = [line.label for line in lines_of(answers, heads_of(answers))]
+
+    assert f"{big} pod{'s' * (big > 1)}: the pod asks for 5 cpu, and each node has 1: {named}{rest}" in labels
+    assert "1 pod: Held by a scheduling gate: x/y (9 of 12 nodes would fit): default/gated" in labels
+
+
+def test_a_cause_of_each_pod_has_no_bar():
+    """Where no cause has more than one pod their numbers are no bars; equal letters stand by the number of their nodes, then by name."""
+    nodes = [make.node("n1", cpu="1"), make.node("n2", cpu="1", unschedulable=True), *(make.node(f"m{number}", cpu="1", taints=["t"]) for number in range(12))]
+    page = causes_picture.draw(Cluster.from_manifests([*nodes, make.pod("a", cpu="5"), make.pod("b", nodeSelector={"x": "y"})]).why())
+
+    assert ["T 12 F 1 U 1", "T 12 A 1 U 1"] == [line[3] for line in cells(page)[1:]]
+    assert ["", ""] == [line[1] for line in cells(page)[1:]]
+    assert ["50%", "50%"] == re.findall(r'style="width:([^"]+)"', page)
 
 
 def test_an_edit_is_looked_for_only_for_the_first_causes():

@@ -119,7 +119,7 @@ def draw(answers: Whys) -> Html:
                   data_tie=f"p{place}", aria_label=cause.label) for place, cause in enumerate(causes))  # fmt: skip
     return page(
         title, block("k-q", corner), tag("div", "k-bar k-parts k-high", *pieces),
-        block("k-q", f"all {total:,} pods, to scale" if total > 1 else ""), table(lines, names), block("k-q", more),
+        block("k-q", f"all {total:,} pods, to scale"), table(lines, names), block("k-q", more),
         block("k-flow k-q", "The letter is the first plugin that rejects there.", *letters),
     )  # fmt: skip
 
