@@ -335,6 +335,25 @@ def test_a_cause_of_each_pod_has_no_bar():
     assert ["50%", "50%"] == re.findall(r'style="width:([^"]+)"', page)
 
 
+@pytest.mark.parametrize(("count", "edit", "heads"), [(200, "Label n000 x=y", ["Nearest edit:"]), (201, "", [])])
+def test_in_a_large_cluster_no_edit_is_looked_for(count, edit, heads):
+    """With more than 200 nodes neither the lines of all causes nor the card of a pod has the nearest edit."""
+    c = Cluster.from_manifests([*(make.node(f"n{number:03}") for number in range(count)), *(make.pod(name, nodeSelector={"x": "y"}) for name in "ab")])
+    answers = c.why()
+
+    assert [edit] == [line.edit for line in lines_of(answers, heads_of(answers))]
+    assert heads == [note.bold for note in card_of(c.why("a")).notes]
+
+
+def test_plugins_of_ones_own_have_letters_that_are_free():
+    """In the order of their names each takes the first letter that no other plugin has; the legend names them last."""
+    c = Cluster.from_manifests([make.node("n1", cpu="1"), make.node("n2", cpu="1"), make.pod("a", cpu="5"), make.pod("b")])
+    c = c.with_plugin(lambda _pod, _node, _seen: "too far", name="Moon").with_plugin(lambda _pod, node, _seen: node.metadata.name == "n1" or "red", name="Mars")
+
+    assert {"NodeResourcesFit": "F", "Mars": "C", "Moon": "E"} == {row.about.split(" ")[0]: row.letter for row in card_of(c.why("a")).demands}
+    assert told(causes_picture.draw(c.why())).endswith("The letter is the first plugin that rejects there.F NodeResourcesFitC Moon")
+
+
 def test_an_edit_is_looked_for_only_for_the_first_causes():
     """Of many causes the first eight have their nearest edit; of the rest none is searched."""
     waiting = [make.pod(f"p{number}", nodeSelector={f"k{number}": "x"}) for number in range(10)]

@@ -6,7 +6,6 @@ from attrs import evolve, field, frozen
 
 from ...questions.why import Why
 from ...questions.why.answer import AlikeNodes, Cell, DemandRow
-from ...rules.named import plugin_card
 from ...scheduler.plugins.default_preemption import NEVER, NO_VICTIMS, NOT_HELPFUL
 from ..drawing.text import common_start
 from ..fill.verdicts import plugin_heads
@@ -161,8 +160,7 @@ def _shortened(rows: Sequence[DemandLine]) -> tuple[DemandLine, ...]:
 
 
 def _heads(answer: Why) -> Mapping[str, PluginHead]:
-    names = dict.fromkeys(demand.plugin for demand in (*answer.demands, *answer.also))
-    ordered = sorted(names, key=lambda name: (not plugin_card(name).letter, name))
+    ordered = sorted({demand.plugin for demand in (*answer.demands, *answer.also)})
     return dict(zip(ordered, plugin_heads(ordered, ordered), strict=True))
 
 

@@ -143,4 +143,4 @@ def _where(zone: ZoneMarks) -> Html:
 
 
 def _verdict(mark: str, family: str) -> Html:
-    return tile(mark, "ok" if mark == "✓" else family, strong=mark not in "✓·")
+    return tile(mark, family, strong=mark not in "✓·")
