@@ -5,11 +5,11 @@ import re
 import attrs
 import pytest
 
-from kvolsched import Cluster
+from kvolsched import Cluster, make
 from kvolsched.api.kinds.node import ZONE_LABEL
 from kvolsched.views.pages.may import by_zone, draw, effect, headline, note, witness
 
-from .pages import parsed, texts, told
+from .pages import cells, faults, parsed, texts, told
 
 HOST = "kubernetes.io/hostname"
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
@@ -110,6 +110,91 @@ def test_many_nodes_are_bars_with_their_counts_in_one_line():
     """Each zone has its two bars, and beside them the counts before and after, which never wrap."""
     svg = draw(gated(40).may("nightly", NARROWER), 940)
     assert [("zone-a", "40 → 40")] == re.findall(r'"k-name">(zone-a)</td>.*?<td class="k-short">([^<]*)<', svg)
+
+
+def zoned(count, zones, **labels):
+    """Return a cluster of nodes in zones with these labels, and a gated pod that wants the second zone."""
+    nodes = [make.node(f"n{number:02}", f"z{number % zones}", labels=labels) for number in range(count)]
+    return Cluster.from_manifests([*nodes, make.pod("app", gates=("a/b",), nodeSelector={ZONE_LABEL: "z1"})])
+
+
+@pytest.mark.parametrize(("count", "zones", "more"), [(24, 9, None), (25, 8, ""), (25, 9, "1 more zone"), (26, 10, "2 more zones")])
+def test_from_25_nodes_on_each_of_eight_zones_has_its_bars(count, zones, more):
+    """Up to 24 nodes are squares in all zones; of more the first eight zones have bars, then all nodes, then how many zones more."""
+    page = draw(zoned(count, zones).may("app", {"spec": {"nodeSelector": {ZONE_LABEL: "z2"}}}), 900)
+    bars = [("k-s-ok", "0%"), ("k-p-ok", "0%"), ("k-s-ok", "100%"), ("k-p-ok", "0%"), ("k-s-ok", "0%"), ("k-p-ok", "100%")]
+
+    if more is None:
+        assert [["", *(f"z{zone}" for zone in range(zones)), ""], 3, 3] == [cells(page)[0], *(int(line[-1].split()[0]) for line in cells(page)[1:])]
+        assert 2 * count == page.count('data-ref="node/')
+    else:
+        empty = [[f"z{zone}", "", "0 → 0"] for zone in range(3, 8)]
+        assert [["", "before, would be", ""], ["z0", "", "0 → 0"], ["z1", "", f"{-(-(count - 1) // zones)} → 0"],
+                ["z2", "", "0 → 3 3 new"], *empty, [f"all {count}", "", f"{-(-(count - 1) // zones)} → 3 3 new"]] == cells(page)  # fmt: skip
+        assert bars == re.findall(r'class="k-bar"><div class="([^"]+)" style="width:([^"]+)"', page)[:6]
+        assert more == "".join(re.findall(r"\d+ more zones?", page))
+    assert [] == faults(page)
+
+
+@pytest.mark.parametrize(("labels", "wanted", "told"), [
+    (4, {ZONE_LABEL: "z0"}, [f"{HOST}: n00", "l0: v", "l1: v", "l2: v", "l3: v", f"{ZONE_LABEL}: z0"]),
+    (5, {ZONE_LABEL: "z0"}, [f"{ZONE_LABEL}: z0", "# 6 more"]),
+    (5, {ZONE_LABEL: None, "l3": "v"}, ["l3: v", f"{ZONE_LABEL}: z0", "# 5 more"]),
+    (5, None, [f"{HOST}: n00", "l0: v", "l1: v", "l2: v", "l3: v", "# 2 more"]),
+    (9, {ZONE_LABEL: None, **{f"l{number}": "v" for number in range(6)}}, [*(f"l{number}: v" for number in range(5)), "# 6 more"]),
+])  # fmt: skip
+def test_a_witness_with_many_labels_shows_those_of_the_patch(labels, wanted, told):
+    """Seven lines are shown whole; of more only labels that the patch names, or the first five, and how many more there are."""
+    row, = zoned(2, 2, **{f"l{number}": "v" for number in range(labels)}).may("app", {"spec": {"nodeSelector": wanted}})
+    said, lines, kind = witness(row)
+
+    assert ("n00, a node here, would newly match", "real") == (said, kind)
+    assert ["labels:", *(f"  {line}" for line in told)] == list(lines)
+
+
+@pytest.mark.parametrize(("entries", "more"), [(15, []), (16, ["… 1 more line"]), (17, ["… 2 more lines"])])
+def test_sixteen_lines_of_a_change_are_shown(entries, more):
+    """Of more the last line says how many there are."""
+    page = draw(zoned(2, 2).may("app", {"spec": {"nodeSelector": {ZONE_LABEL: "z1", **{f"k{number:02}": "v" for number in range(entries + 1)}}}}), 900)
+
+    assert (min(16, entries + 1), more) == (page.count('class="k-add"'), re.findall(r"… [^<\n]+", page))
+
+
+STATES = {  # what is asked -> the squares before and after, what it does to the nodes, the witness, what is said without one
+    '{"spec": {"nodeSelector": {"k": "v"}}}': (
+        "narrower", "a: matches now, matches no longer|b: does not match now, does not match", "no node here matches any more",
+        ("no node here matches", (), ""), "allowed all the same: a patch may narrow to nothing"),
+    '{"spec": {"nodeSelector": {"ZONE": "b"}}}': (
+        "different", "a: matches now, matches no longer|b: does not match now, would newly match", "other nodes",
+        ("b1, a node here, would newly match", ("labels:", f"  {HOST}: b1", f"  {ZONE_LABEL}: b"), "real"), ""),
+    '{"spec": {"nodeSelector": {"ZONE": "c"}}}': (
+        "different", "a: matches now, matches no longer|b: does not match now, does not match", "other nodes",
+        ("new-node, made up, would newly match", ("labels:", f"  {ZONE_LABEL}: c"), "made"), ""),
+    '{"spec": {"nodeSelector": null}}': (
+        "wider", "a: matches now, would still match|b: does not match now, would newly match", "wider",
+        ("b1, a node here, would newly match", ("labels:", f"  {HOST}: b1", f"  {ZONE_LABEL}: b"), "real"), ""),
+    '{"spec": {"tolerations": null}}': (
+        "same", "a: matches now, would still match|b: does not match now, does not match", "where it may go stays as it is",
+        ("the same nodes match", (), ""), "neither nodeSelector nor node affinity changes"),
+    '{"metadata": {"labels": {"a": "b"}}}': (
+        "same", "a: matches now, still matches|b: does not match now, does not match", "where it may go stays as it is",
+        ("the same nodes match", (), ""), "neither nodeSelector nor node affinity changes"),
+    '{"spec": {"nodeSelector": {"HOST": "a1"}}}': (
+        "narrower", "a: matches now, still matches|b: does not match now, does not match", "narrower",
+        ("no node newly matches", (), ""), "proved for every node that can exist"),
+    '{"spec": {"nodeSelector": 3}}': ("unknown", "", "no pod is left", ("", (), ""), ""),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("patch", STATES)
+def test_each_patch_has_its_squares_its_effect_and_its_witness(patch):
+    """Every node has its state before and after in words, and what the patch does to all that can exist has a card or a sentence."""
+    c = Cluster.from_manifests([make.node("b1", "b"), make.node("a1", "a"), make.pod("app", gates=("a/b",), nodeSelector={ZONE_LABEL: "a"},
+                                                                                      tolerations=[{"key": "k", "operator": "Exists"}])])  # fmt: skip
+    answers = c.may("app", patch.replace("ZONE", ZONE_LABEL).replace("HOST", HOST))
+    states = dict.fromkeys(re.findall(r'aria-label="\w1, (\w: match[^"]*|\w: does not match[^"]*)"', draw(answers, 900)))
+
+    assert STATES[patch] == (answers[0].relation, "|".join(states), effect(answers[0]), witness(answers[0]), note(answers[0]))
 
 
 def test_the_figure_reads_as_the_answer_prints(answers):

@@ -110,7 +110,7 @@ def _patch(answers: PatchAnswers, zones: Zones, patch: Numbered, *, on: bool) ->
     path, changed = (of.changes.path, of.changes.lines) if of.changes is not None else ("", ())
     lines = [f"{line.sign} {line.text}" for line in changed] or [f"  {line}" for line in _patch_lines(of)]
     hidden = len(lines) - MOST_LINES
-    shown = [*lines[:MOST_LINES], *([f"… {hidden} more lines"] if hidden > 0 else [])]
+    shown = [*lines[:MOST_LINES], *([f"… {counted(hidden, 'more line')}"] if hidden > 0 else [])]
     changes = tag("div", "k-told", block("k-z", path), code(shown))
     said = [f"Rule: {each}." for each in of.rules if not of.allowed]
     hint = "; ".join([*(f"Warning: {warning}, which is dropped" for warning in of.warnings), of.hint]).strip("; ")
@@ -227,7 +227,7 @@ def _bars(zones: Zones, of: PatchRow, would: str) -> Html:
         lines.append(row((zone, bars, joined(f"{before} → {after}", newly)), ("k-name", "k-rail-cell", "k-short")))
     hidden = len(zones) - MOST_ZONES
     return joined(table(lines, ("", f"before, {would}", ""), classes="k-plain"),
-                  block("k-z", f"{hidden} more zones" if hidden > 0 else ""))
+                  block("k-z", counted(hidden, "more zone") if hidden > 0 else ""))
 
 
 def _witness(of: PatchRow) -> Html:
