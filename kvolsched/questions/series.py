@@ -59,7 +59,7 @@ class PodsInState:
         self.state, self.has_kubelet, self.count = state, has_kubelet, 0
 
     def change(self, key: LogKey, old: Any, new: Any) -> None:
-        if key[0] == "Pod" and type(key) is Key:
+        if type(key) is Key and key.kind == "Pod":
             self.count += self._is_counted(new) - self._is_counted(old)
 
     def _is_counted(self, pod: Pod | None) -> bool:
@@ -81,7 +81,7 @@ class EventsSoFar:
         self.reason, self.reasons = reason, Counter[str]()
 
     def change(self, key: LogKey, old: Any, new: Any) -> None:
-        if key[0] != "Event" or type(key) is not Key or new is None:
+        if type(key) is not Key or key.kind != "Event" or new is None:
             return
         if new.reason == self.reason if self.reason else new.type == "Warning":
             self.reasons[new.reason] += max(0, new.count - (old.count if old is not None else 0))
@@ -144,9 +144,9 @@ class LargestSkew:
             self._change_pod(key, old, new)
 
     def _change_pod(self, key: Key, old: Pod | None, new: Pod | None) -> None:
-        before, after = self.placed.pop(key, None), new if new and new.holds_node else None
-        if after is not None:
-            self.placed[key] = after
+        before, after = self.placed.pop(key, None), None
+        if new is not None and new.holds_node:
+            after = self.placed[key] = new
         for counted in self.counts.values():
             if counted.add(before, -1) | counted.add(after, 1):
                 self.known = None
@@ -207,10 +207,9 @@ class _DomainCount:
 
     def add(self, pod: Pod | None, sign: int) -> bool:
         """Count a pod, or no longer, and say whether it is one that counts."""
-        domain = self.domains.get(pod.spec.node_name) if pod is not None else None
-        if pod is None or domain is None or not self.constraint.matches(pod):
+        if pod is None or pod.spec.node_name not in self.domains or not self.constraint.matches(pod):
             return False
-        self.pods[domain] += sign
+        self.pods[self.domains[pod.spec.node_name]] += sign
         return True
 
     @property
@@ -379,7 +378,7 @@ def _lines(cluster: ClusterCore, label: str,
     measures = {name: MEASURES[name](cluster, contents) if name in MEASURES else EventsSoFar(name)
                 for name, function in wanted if function is None}  # fmt: skip
     points = _read_log(contents, measures)
-    until = max([cluster.now, *(turn.time for turn in contents.turns[-1:])])
+    until = max([cluster.now, *(turn.time for turn in contents.turns)])
     steps = cluster.world.known_steps
     for name, measure in measures.items():
         counts = tuple(sorted(measure.reasons.items())) if isinstance(measure, EventsSoFar) else ()

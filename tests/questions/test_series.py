@@ -1,16 +1,30 @@
 """Counts of runs over simulated time: read off the log, over the whole branch, without moving the cluster."""
 
+import functools
 import re
+from types import SimpleNamespace
 
+import attrs
 import pytest
 
 import kvolsched
 from kvolsched import make
-from kvolsched.questions.series import EventsSoFar, LargestSkew, cluster_labels, timelines
+from kvolsched.api.kinds.meta import evolve_parts
+from kvolsched.api.text.manifest import from_plain
+from kvolsched.questions import series
+from kvolsched.questions.series import (
+    CpuHeld,
+    EventsSoFar,
+    FreeRoom,
+    LargestSkew,
+    PodsInState,
+    cluster_labels,
+    timelines,
+)
 from kvolsched.scheduler.columns.snapshot import snapshot
 from kvolsched.scheduler.plugins.pod_topology_spread import PodTopologySpread
 from kvolsched.scheduler.plugins.pod_topology_spread.skew import match_domains
-from kvolsched.world.log import Key
+from kvolsched.world.log import Key, Note
 
 
 def ran(name, revision=None, **dials):
@@ -74,7 +88,7 @@ def test_failures_are_warnings_and_stay_counted():
     for event in cluster.objects("events"):
         measure.change(("Event", "", event.metadata.name), None, event)
 
-    assert dict(line.reasons) == {"FailedScheduling": 3, "ProvisioningFailed": 1}
+    assert line.reasons == (("FailedScheduling", 3), ("ProvisioningFailed", 1))
     assert line.points[-1].value == 4
     assert values(cluster, "ProvisioningFailed")[-1] == 1
 
@@ -142,9 +156,14 @@ def test_one_pod_of_skew_is_no_pods():
     assert re.fullmatch(r"skew: \d+ at the end", told)
 
 
-def test_clusters_without_a_name_are_numbered():
-    """Clusters under the same rules that have no names of their own are told apart by numbers."""
-    assert ["cluster 1", "cluster 2"] == cluster_labels([kvolsched.Cluster(), kvolsched.Cluster()])
+@pytest.mark.parametrize(("rules", "names", "labels"), [
+    (("design", "upstream"), ("a", "b"), ["design", "upstream"]), (("upstream", "upstream"), ("a", "b"), ["a", "b"]),
+    (("upstream", "upstream"), ("a", ""), ["a 1", "cluster 2"]), (("upstream", "upstream"), ("a", "a"), ["a 1", "a 2"]),
+    (("upstream", "upstream"), ("", ""), ["cluster 1", "cluster 2"]), (("upstream",), ("a",), ["upstream"]),
+])  # fmt: skip
+def test_lines_are_told_apart_by_rules_by_names_or_by_numbers(rules, names, labels):
+    """What clusters are called: by their rules, if these differ, else by their names, if each has one of its own, else numbered."""
+    assert labels == cluster_labels([kvolsched.Cluster(rule, name=name) for rule, name in zip(rules, names, strict=True)])
 
 
 def test_a_node_that_is_gone_counts_no_more():
@@ -162,3 +181,227 @@ def test_a_node_that_is_gone_counts_no_more():
     measure.change(gone, cluster.world.log.objects[gone], None)
 
     assert ([2], [0]) == (list(before.values()), list(measure.values().values()))
+
+
+def pods_of_life():
+    """Return one pod as it is made, bound, runs and ends, and two more on the node that ended or only hold it."""
+    plain = [make.pod("p", cpu="500m"), make.pod("p", node_name="n", cpu="500m"), make.pod("p", running_on="n", cpu="500m"),
+             make.pod("p", running_on="n", cpu="500m", status={"phase": "Succeeded"})]
+    return [from_plain(each) for each in plain]
+
+
+@pytest.mark.parametrize(("state", "has_kubelet", "counts"), [
+    ("running", True, [0, 0, 1, 0, 0]), ("running", False, [0, 1, 1, 0, 0]),
+    ("pending", True, [1, 1, 0, 0, 0]), ("pending", False, [1, 0, 0, 0, 0]),
+])  # fmt: skip
+def test_a_pod_that_has_ended_neither_runs_nor_is_pending(state, has_kubelet, counts):
+    """A pod that is made, bound, runs, succeeds and goes: without a kubelet it runs as soon as it has its node."""
+    measure, found, before = PodsInState(state, has_kubelet=has_kubelet), [], None
+    for pod in [*pods_of_life(), None]:
+        measure.change(Key("Pod", "default", "p"), before, pod)
+        measure.change(Note("Pod", "default", "p"), None, "a note of a component that is called like a kind")
+        found.append(measure.values()[""])
+        before = pod
+
+    assert counts == found
+
+
+def test_pods_hold_their_cpu_until_they_have_ended():
+    """What was assumed and what is written count once; a pod that has ended or is gone holds nothing."""
+    made, bound, runs, ended = pods_of_life()
+    measure, found = CpuHeld(), []
+    place, note = Key("Pod", "default", "p"), Note("kube-scheduler", "assumed", "Pod/default/p")
+    for key, value in [(place, made), (note, bound), (place, bound), (note, None), (place, runs), (place, ended), (place, runs), (place, None)]:
+        measure.change(key, None, value)
+        found.append(measure.values()[""])
+
+    assert [0, 0.5, 0.5, 0.5, 0.5, 0, 0.5, 0] == found
+
+
+def test_an_event_counts_by_how_often_it_was_recorded():
+    """Only what its count grew by is added; an Event that expires, and one of another type, change nothing."""
+    warning, normal, other = EventsSoFar(), EventsSoFar("Pulled"), Note("Event", "default", "e")
+    event = {"apiVersion": "v1", "kind": "Event", "metadata": {"name": "e", "namespace": "default"}, "reason": "BackOff", "type": "Warning",
+             "involvedObject": {"kind": "Pod", "name": "p", "namespace": "default"}}
+    counted = [from_plain(event | {"count": count}) for count in (1, 4, 4, 2)]
+    found, before = [], None
+    for now in [*counted, None, from_plain(event | {"count": 2, "reason": "Pulled", "type": "Normal"})]:
+        for measure in (warning, normal):
+            measure.change(Key("Event", "default", "e"), before, now)
+            measure.change(other, None, "a note of a component that is called like a kind")
+        found.append((warning.values()[""], normal.values()[""]))
+        before = now
+
+    assert [(1, 0), (4, 0), (4, 0), (4, 0), (4, 0), (4, 2)] == found
+
+
+def skews(*changes):
+    """Return the skew after each change (key, old, new)."""
+    measure, found = LargestSkew(PodTopologySpread()), []
+    for change in changes:
+        measure.change(*change)
+        found.append(measure.values().get(""))
+    return found
+
+
+def test_skew_follows_every_change_of_what_is_counted():
+    """Nodes that come and go, taints and labels of nodes, labels of pods, their end, and the last pod with a constraint."""
+    a, b, c, d = (from_plain(make.node(name, zone)) for name, zone in (("a", "1"), ("b", "2"), ("c", ""), ("d", "1")))
+    tainted = from_plain(make.node("b", "2", taints=["team=x:NoSchedule"]))
+    moved = from_plain(make.node("d", "2"))
+    honors = {**make.spread(app="web"), "nodeTaintsPolicy": "Honor", "matchLabelKeys": ["version"]}
+    p, q, r, s = (from_plain(make.pod(name, running_on=node, labels=labels, topologySpreadConstraints=rules)) for name, node, labels, rules in (
+        ("p", "a", {"app": "web", "version": "1"}, [honors]), ("q", "a", {"app": "web", "version": "1"}, [honors]),
+        ("r", "d", {"app": "web", "version": "1"}, []), ("s", "c", {"app": "web", "version": "1"}, [])))  # fmt: skip
+    other, ended = (evolve_parts(r, **{part: change}) for part, change in (
+        ("metadata", {"labels": r.metadata.labels.merged({"version": "2"})}), ("status", {"phase": "Failed"})))
+    new_p, new_q = (evolve_parts(pod, metadata={"labels": pod.metadata.labels.merged({"version": "2"})}) for pod in (p, q))
+    no_key = from_plain(make.pod("t", labels={"app": "web"}, topologySpreadConstraints=[make.spread("rack", app="web")]))
+    node, pod = (lambda name, kind=kind, namespace=namespace: Key(kind, namespace, name)
+                 for kind, namespace in (("Node", ""), ("Pod", "default")))  # fmt: skip
+    told = [
+        (node("c"), None, c, None), (node("a"), None, a, None), (pod("p"), None, p, 0), (node("b"), None, b, 1), (pod("q"), None, q, 2),
+        (node("d"), None, d, 2), (pod("r"), None, r, 3), (pod("s"), None, s, 3),  # in no zone: counted nowhere
+        (node("b"), b, tainted, 0), (node("b"), tainted, b, 3), (node("d"), d, moved, 1), (node("d"), moved, d, 3),
+        (pod("r"), r, ended, 2), (pod("r"), ended, r, 3), (pod("r"), r, other, 2),
+        (pod("p"), p, new_p, 2),  # two of version 2 in the zone of one of version 1, each in its own count
+        (pod("q"), q, new_q, 3), (pod("t"), None, no_key, 3), (pod("q"), new_q, None, 2), (pod("p"), new_p, None, None),
+        (Note("Pod", "default", "p"), None, "a note", None),
+    ]  # fmt: skip
+
+    assert [skew for *_, skew in told] == skews(*(change for *change, _ in told))
+
+
+def test_the_largest_skew_of_several_constraints_counts():
+    """Of a constraint over zones and one over hosts that is shown which is skewed most; what nobody counts in has none."""
+    nodes = [from_plain(make.node(name, zone)) for name, zone in (("a", "1"), ("b", "1"), ("c", "2"))]
+    rules = [make.spread(app="web"), make.spread(make.HOST, soft=True, app="web")]
+    pods = [from_plain(make.pod(f"p{n}", running_on=on, labels={"app": "web"}, topologySpreadConstraints=rules)) for n, on in enumerate("aabb")]
+    changes = [(Key(each.kind, each.metadata.namespace, each.metadata.name), None, each) for each in (*nodes, *pods)]
+
+    assert [None, None, None, 1, 2, 3, 4] == skews(*changes)
+
+
+def test_room_is_counted_once_for_each_pool():
+    """What is published for several classes of a driver at one place is one pool, the larger figure; a missing amount is none."""
+    def room(name, size, of_class, zone="a"):
+        capacity = {"capacity": size} if size else {}
+        return from_plain({"apiVersion": "storage.k8s.io/v1", "kind": "CSIStorageCapacity", "metadata": {"name": name, "namespace": "csi"},
+                           "storageClassName": of_class, "nodeTopology": {"matchLabels": {make.ZONE: zone}}, **capacity})
+
+    there, free = {}, {"p": 5 << 30, "q": -(1 << 30)}
+    pools = {"disks": SimpleNamespace(pools=["p", "q"], free_bytes=lambda _, pool: free[pool])}
+    measure, found = FreeRoom({}, SimpleNamespace(objects=there)), []
+
+    def put(key, value):
+        there[key] = value
+        measure.change(key, None, value)
+        found.append(dict(measure.values()))
+
+    fast, slow = (from_plain(make.storage_class(name, "disks")) for name in ("fast", "slow"))
+    told = from_plain(make.csi_driver("other", told={"fast": [make.pool("vg", None), make.pool("vh", "2Gi")]}))
+    for number, each in enumerate([room("r1", "4Gi", "fast"), room("r2", "", "fast", "z"), room("r3", "3Gi", "slow"), fast, slow, room("r4", "1Gi", "slow", "b"), told]):
+        put(Key(each.kind, "", f"{number}"), each) if each not in (fast, slow) else put(Key(each.kind, "", each.metadata.name), each)
+    measure.change(Note("disks", "pool", "p"), None, 1)
+
+    assert [4, 4, 7, 7, 4, 5, 7] == [each["published"] for each in found]
+    assert {"published": 0} == FreeRoom({}, SimpleNamespace(objects={Key("CSIDriver", "", "o"): from_plain(
+        make.csi_driver("o", told={"fast": [make.pool("vg", None)]}))})).values()
+    true = FreeRoom(pools, SimpleNamespace(objects={}))
+    for sort, left, shown in (("", 5, 5), ("room", 4, 4), ("pool", 3, 3), ("queue", 2, 3)):
+        free["p"] = left << 30
+        if sort:
+            true.change(Note("disks", sort, "p"), None, 1)
+        assert {"driver now": shown} == true.values()
+
+
+def test_a_wrong_question_is_answered_with_what_can_be_asked():
+    """No cluster, no measure, and a name that nothing has: with the reasons of Events in order, or that there are none yet."""
+    cluster, there = ran("zonal-example"), "running, pending, failures, skew, room, cpu held; reasons of Events:"
+    told = []
+    for clusters, what in (([cluster, 5], "running"), ([cluster], [5]), ([kvolsched.Cluster()], "lost"), ([cluster], "Schedule")):
+        with pytest.raises((TypeError, ValueError)) as wrong:
+            timelines(clusters, what)
+        told.append(str(wrong.value))
+
+    assert ['a series is of clusters, not of 5; a measure is named by what="running"',
+            "a measure is a name such as 'running', or a function of a cluster, not 5",
+            f"no measure 'lost'; there are: {there} none yet; any function of a cluster will do",
+            (f"no measure 'Schedule'; there are: {there} FailedScheduling, ProvisioningSucceeded, Scheduled, WaitForFirstConsumer; any "
+            "function of a cluster will do; did you mean Scheduled?")] == told
+    assert () == timelines([])
+
+
+def test_each_measure_is_shown_once_from_where_it_changes():
+    """Functions have names or are called a function, a value that stays is one point, and all lines end with the longest run."""
+    longer, shorter = ran("zonal-example"), kvolsched.scenario("zonal-example")
+    longer.goto(3)
+
+    def nodes(cluster):
+        return len(cluster.objects("nodes"))
+
+    def volumes(cluster):
+        return len(cluster.objects("pv"))
+
+    asked = ["running", nodes, "running", nodes, functools.partial(volumes), {"running ones": volumes}, "FailedScheduling"]
+    lines = timelines([longer, shorter], asked)
+    longer.run()
+
+    assert [("running", [0, 1]), ("running", [0]), ("nodes", [4]), ("nodes", [4]), ("function", [0, 1]), ("function", [0]),
+            ("running ones", [0, 1]), ("running ones", [0]), ("FailedScheduling", [0, 1]), ("FailedScheduling", [0])] == [
+        (line.measure, [point.value for point in line.points]) for line in lines]
+    assert {longer.now} == {line.until for line in lines}
+    assert [longer.world.known_steps, 0] == [line.last_step for line in lines[:2]]
+
+
+def test_a_world_that_was_restored_is_counted_from_there():
+    """What was before is not known: the first value stands at the time of the restored place; a user's wait comes after it."""
+    cluster = kvolsched.scenario("zonal-example")
+    cluster.run(steps=8)
+    cluster.world.restore(cluster.world.checkpoint())
+    cluster.run()
+    cluster.delete(f"pod/{cluster.objects('pods')[0].metadata.name}")
+    cluster.run()
+    waited = kvolsched.Cluster()
+    waited.wait(5)
+    lines = [*timelines([cluster], ["running", "cpu held"]), *timelines([waited], "running")]
+
+    assert [[(2.0, 0, 0), (2.0, 1, 1), (2.0, 0, 3)], [(2.0, 1.0, 0), (2.0, 0.0, 3)], [(0.0, 0, 0)]] == [[attrs.astuple(point) for point in line.points] for line in lines]
+
+
+def test_a_bar_counts_the_steps_at_which_functions_are_asked(monkeypatch):
+    """It is as long as the steps and the start together, and does not appear where no function is asked."""
+    bars = []
+
+    class Bar:
+        def __init__(self, *total, **options):
+            bars.append([*total, options, 0])
+
+        __enter__ = lambda self: self  # noqa: E731
+        __exit__ = lambda *_: None  # noqa: E731
+
+        def update(self):
+            bars[-1][-1] += 1
+
+    monkeypatch.setattr(series, "ProgressBar", Bar)
+    cluster = ran("zonal-example")
+    timelines([cluster], ["running", "pending"])
+    timelines([cluster], lambda c: c.now)
+    steps = cluster.world.known_steps + 1
+
+    assert [[steps, {"unit": " steps"}, steps]] == bars
+
+
+def test_a_cluster_stays_where_it_is_when_its_copy_fails(monkeypatch):
+    """If the copy with the known future cannot be made, the cluster is again at its step, with its views."""
+    cluster = ran("zonal-example")
+    cluster.goto(3)
+    place, shown = cluster.world.place, cluster.manifests()
+    with monkeypatch.context() as patched:
+        patched.setattr(type(cluster), "fork", lambda *_: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            timelines([cluster], lambda c: c.now)
+
+    assert (place, shown) == (cluster.world.place, cluster.manifests())
+    cluster.run()
+    assert [0, 1] == values(cluster, "running")
