@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 
 from ...api import volumes
 from ...api.kinds.meta import ObjectReference
-from ...api.kinds.node import HOSTNAME_LABEL
+from ...api.kinds.node import HOSTNAME_LABEL, Node
 from ...api.kinds.pod import Pod
-from ...api.kinds.storage_class import NO_PROVISIONER, StorageClass
+from ...api.kinds.storage_class import StorageClass
 from ...api.kinds.volume import PROVISIONED_BY, PersistentVolume, PersistentVolumeClaim
-from ...api.words import listed
+from ...api.words import counted, listed
 from ...scheduler.columns.snapshot import Snapshot
 from ...scheduler.columns.storage_capacities import is_capacity_checked, max_volume_size
 from ...world.apiserver import key_of
@@ -19,7 +19,8 @@ from ..near_names import near_misses
 from .answer import Finding
 
 MAX_SHOWN = 6  # volumes of a class, and its pools
-FREE = "free"  # begins the words about a volume to which nothing objects
+FREE, RESERVED = "free", "reserved for this claim, which takes no other"
+"""These begin the words about a volume to which nothing objects."""
 MAX_NAMED = 2  # volumes and nodes in one sentence
 
 
@@ -39,7 +40,7 @@ def should_be_bound(claim: PersistentVolumeClaim, seen: Snapshot) -> bool:
 def describe_claim(claim: PersistentVolumeClaim, seen: Snapshot) -> Iterator[str]:
     """Yield what is known of a claim: its volume, or its class and the objections to each volume of the class."""
     name = volumes.class_of_claim(claim)
-    storage_class = seen.storage_class(name) if name else None
+    storage_class = seen.storage_class(name)
     volume_name = claim.spec.volume_name
     if volume_name:
         yield from _describe_volume(claim, volume_name, seen)
@@ -55,8 +56,8 @@ def describe_claim(claim: PersistentVolumeClaim, seen: Snapshot) -> Iterator[str
     for volume in of_class[:MAX_SHOWN]:
         yield f"volume {volume.metadata.name}: {volume_objections(claim, volume, seen)}"
     if (more := len(of_class) - MAX_SHOWN) > 0:
-        yield f"and {more} more volume{'s' if more > 1 else ''} of the class"
-    if not of_class and (storage_class is None or storage_class.provisioner == NO_PROVISIONER):
+        yield f"and {counted(more, 'more volume')} of the class"
+    if not of_class and (storage_class is None or not volumes.has_provisioner(storage_class)):
         yield f"there is no volume {f'of class {name}' if name else 'without a class'}"
 
 
@@ -73,7 +74,7 @@ def _describe_volume(claim: PersistentVolumeClaim, name: str, seen: Snapshot) ->
         objections = volume_objections(claim, volume, seen)
         yield f"it names volume {name}, but is not bound to it yet ({objections})"
     wanted = volume.spec.required_node_affinity
-    if wanted is None or any(wanted.matches(node.metadata.labels, node.metadata.name) for node in seen.all_nodes()):
+    if wanted is None or any(_reaches(volume, node) for node in seen.all_nodes()):
         return
     parts = [part for term in wanted.node_selector_terms for part in term.match_expressions if part.operator == "In"]
     gone = [name for part in parts if part.key == HOSTNAME_LABEL for name in part.values if seen.node(name) is None]
@@ -84,6 +85,11 @@ def _describe_volume(claim: PersistentVolumeClaim, name: str, seen: Snapshot) ->
         yield f"no node reaches volume {volume.metadata.name}: {wanted}"
 
 
+def _reaches(volume: PersistentVolume, node: Node) -> bool:
+    wanted = volume.spec.required_node_affinity
+    return wanted is None or wanted.matches(node.metadata.labels, node.metadata.name)
+
+
 def _describe_class(name: str, storage_class: StorageClass | None, *, is_needed: bool) -> Iterator[str]:
     if storage_class is None:
         if name:
@@ -92,8 +98,8 @@ def _describe_class(name: str, storage_class: StorageClass | None, *, is_needed:
             yield "it has no class, so nothing is provisioned for it: only a volume without a class can serve it"
         return
     mode = storage_class.volume_binding_mode or "Immediate"
-    static = storage_class.provisioner in ("", NO_PROVISIONER)
-    yield f"class {name}: {'nothing is provisioned' if static else storage_class.provisioner}, {mode}"
+    provisioner = storage_class.provisioner if volumes.has_provisioner(storage_class) else "nothing is provisioned"
+    yield f"class {name}: {provisioner}, {mode}"
     if storage_class.allowed_topologies:
         terms = (
             " and ".join(f"{part.key} In [{', '.join(part.values)}]" for part in term.match_label_expressions)
@@ -116,8 +122,8 @@ def _describe_capacity(claim: PersistentVolumeClaim, storage_class: StorageClass
         words = "no amount published" if largest is None else f"{largest} at most"
         short = max_volume_size(pool) < volumes.requested(claim)
         yield f"capacity for class {name} {where}: {words}{f', too little for {asked}' if short else ', enough'}"
-    if len(pools) > MAX_SHOWN:
-        yield f"and {len(pools) - MAX_SHOWN} more CSIStorageCapacity objects of the class"
+    if (more := len(pools) - MAX_SHOWN) > 0:
+        yield f"and {counted(more, 'more CSIStorageCapacity object')} of the class"
 
 
 def _released(volume: PersistentVolume, ref: ObjectReference, seen: Snapshot) -> str:
@@ -166,7 +172,7 @@ def volume_objections(claim: PersistentVolumeClaim, volume: PersistentVolume, se
     if faults:
         return ", ".join(faults)
     wanted = volume.spec.required_node_affinity
-    words = "reserved for this claim, which takes no other" if ref is not None else FREE
+    words = RESERVED if ref is not None else FREE
     return words if wanted is None else f"{words}, but only for nodes with {wanted}"
 
 
@@ -189,7 +195,8 @@ def finding_of_claims(pod: Pod, names: Sequence[str], seen: Snapshot) -> Finding
     free: dict[str, set[str]] = {}
     for node in seen.all_nodes()[:MAX_NAMED]:
         serving = (seen.volumes_on(node, volumes.class_of_claim(claim), key_of(claim)) for claim in claims)
-        free[node.metadata.name] = {volume.metadata.name for each in serving for volume in each}
+        free[node.metadata.name] = {volume.metadata.name for each in serving for volume in each
+                                    if _reaches(volume, node)}
     words = f"{len(claims)} claims ({', '.join(there)}) need as many free volumes on one node; "
     return Finding(("no volume",), words + listed(f"{name} has {len(each)}" for name, each in free.items()))
 
@@ -203,13 +210,13 @@ def _finding_of_claim(claim: PersistentVolumeClaim, seen: Snapshot) -> Finding |
     """Return what is wrong with a claim: a name that nothing has, no class, no volume that is large enough or free."""
     name, of_class, wanted = claim.metadata.name, volumes.class_of_claim(claim), claim.spec.volume_name
     storage_class, asked = seen.storage_class(of_class), claim.spec.resources.requests.get("storage", "0")
-    of = f"of class {of_class}" if of_class else "without a class"
+    of, its = f"of class {of_class}" if of_class else "without a class", wanted and f"volume {wanted}, which it names,"
     if claim.metadata.deletion_timestamp is not None:
         return Finding(("claim being deleted",), f"claim {name} is being deleted: its pod waits for a new one")
     named = seen.volume(wanted) if wanted else None
     there = ([] if named is None else [named]) if wanted else seen.volumes_of_class(of_class)
     large = [volume for volume in there if volumes.capacity(volume) >= volumes.requested(claim)]
-    free = [volume for volume in large if volume_objections(claim, volume, seen).startswith(FREE)]
+    free = [volume for volume in large if volume_objections(claim, volume, seen).startswith((FREE, RESERVED))]
     if wanted and not there:
         return Finding(("missing volume",), f"claim {name} names volume {wanted}, which does not exist")
     if storage_class is None and of_class and not any(map(is_static, there)):
@@ -218,7 +225,7 @@ def _finding_of_claim(claim: PersistentVolumeClaim, seen: Snapshot) -> Finding |
     if not of_class and not there:
         lacks = "asks for no class" if volumes.has_class(claim) else "names no class, and no class is the default"
         return Finding(("no class",), f"claim {name} {lacks}: nothing provisions its volume")
-    if free or (storage_class is not None and volumes.has_provisioner(storage_class)):
+    if free or (not wanted and storage_class is not None and volumes.has_provisioner(storage_class)):
         return None
     if not there:
         words = f"there is no volume {of}, and nothing provisions one for claim {name} ({asked})"
@@ -226,16 +233,16 @@ def _finding_of_claim(claim: PersistentVolumeClaim, seen: Snapshot) -> Finding |
     if not large:
         most = max(there, key=volumes.capacity)
         size = "largest" if len(there) > 1 else "only"
-        which = f"volume {wanted}, which it names," if wanted else f"the {size} volume {of}, {most.metadata.name},"
-        has = f"{which} has {most.spec.capacity.get('storage', '0')}"
+        has = f"{its or f'the {size} volume {of}, {most.metadata.name},'} has {most.spec.capacity.get('storage', '0')}"
         return Finding(("too small",), f"{has}; claim {name} asks for {asked}")
     only, asks = there[0], _modes(claim)
     if len(there) == 1 and volume_objections(claim, only, seen) == f"offers {_modes(only)}, not {asks}":
-        which = f"volume {wanted}, which it names," if wanted else f"{only.metadata.name}, the only volume {of},"
+        which = its or f"{only.metadata.name}, the only volume {of},"
         return Finding(("taken volume",), f"claim {name} asks for {asks}; {which} offers {_modes(only)}")
     taken = [f"{volume.metadata.name} ({_use(claim, volume, seen)})" for volume in large]
     more = f" and {len(large) - MAX_NAMED} more alike" if len(large) > MAX_NAMED else ""
-    words = f"no volume {of} is free for claim {name} ({asked}): {', '.join(taken[:MAX_NAMED])}{more}"
+    none = f"{its} is not" if wanted else f"no volume {of} is"
+    words = f"{none} free for claim {name} ({asked}): {', '.join(taken[:MAX_NAMED])}{more}"
     return Finding(("taken volume",), words)
 
 

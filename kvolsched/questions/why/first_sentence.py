@@ -48,7 +48,7 @@ PLURALS = {"is": "are", "has": "have", "does": "do", "lacks": "lack", "fails:": 
            "takes": "take"}
 # What sort of things is wrong, by evidence that says more than the sort of its demand.
 KINDS = {CapacityExceeded: "capacity", PoolsExceeded: "capacity", LimitExceeded: "volume limit"}
-UNBOUND = ("unbound claim",)
+UNBOUND, WAITS_FOR_NO_POD = ("unbound claim",), "yet, and its class does not wait for a pod"
 ORDINALS = {0: "one", 1: "a second", 2: "a third", 3: "a fourth"}
 
 
@@ -111,8 +111,9 @@ class FirstSentence:
         for name, claim in claim_problems.claims_of(pod, seen):
             if claim is None or claim_problems.should_be_bound(claim, seen) or f'"{name}"' in message:
                 found = claim_problems.finding_of_claims(pod, [name], seen)
-                unbound = f"claim {name} is not bound yet, and its class does not wait for a pod"
-                return found or Finding(UNBOUND, unbound)
+                named = claim.spec.volume_name if claim is not None else ""
+                what = f"to volume {named} yet, which it names" if named else WAITS_FOR_NO_POD
+                return found or Finding(UNBOUND, f"claim {name} is not bound {what}")
         return Finding(("before filtering",), message)
 
     def _place(self, demand: Demand) -> PodPlace | None:
