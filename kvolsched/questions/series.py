@@ -255,8 +255,8 @@ class FreeRoom:
             elif isinstance(obj, CSIDriver):
                 for entry in obj.status.storage:
                     for each in entry.pools:
-                        size = 0 if each.capacity is None else quantity.value(each.capacity)
-                        found[key.name, each.name] = max(found[key.name, each.name], size)
+                        pool = (key.name, each.name)
+                        found[pool] = max(found[pool], quantity.value(each.capacity or "0"))
         return found
 
 
@@ -334,7 +334,7 @@ def timelines(clusters: Sequence[ClusterCore], what: Wanted | Iterable[Wanted] =
             raise UnknownName(f"no measure {name!r}; there are: {there}; any function of a cluster will do{hint}")
     found = [dict(_lines(cluster, label, wanted)) for label, cluster in zip(names, clusters, strict=True)]
     lines = [line for name, _ in wanted for of_cluster in found for line in of_cluster[name]]
-    until = max((line.until for line in lines), default=0.0)
+    until = max([0.0, *(line.until for line in lines)])
     return tuple(attrs.evolve(line, until=until) for line in lines)
 
 

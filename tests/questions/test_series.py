@@ -354,19 +354,44 @@ def test_each_measure_is_shown_once_from_where_it_changes():
     assert [longer.world.known_steps, 0] == [line.last_step for line in lines[:2]]
 
 
-def test_a_world_that_was_restored_is_counted_from_there():
-    """What was before is not known: the first value stands at the time of the restored place; a user's wait comes after it."""
+@pytest.mark.parametrize(("steps", "running", "held"), [
+    (4, [(0.0, 0, 0), (2.0, 1, 5), (5.0, 0, 8)], [(0.0, 0.0, 0), (2.0, 1.0, 3), (5.0, 0.0, 8)]),
+    (8, [(2.0, 0, 0), (2.0, 1, 1), (5.0, 0, 4)], [(2.0, 1.0, 0), (5.0, 0.0, 4)]),
+])  # fmt: skip
+def test_a_world_that_was_restored_is_counted_from_there(steps, running, held):
+    """What was before is not known: the first value stands at the time of the restored place, wherever the cluster is now."""
     cluster = kvolsched.scenario("zonal-example")
-    cluster.run(steps=8)
+    cluster.run(steps=steps)
     cluster.world.restore(cluster.world.checkpoint())
     cluster.run()
-    cluster.delete(f"pod/{cluster.objects('pods')[0].metadata.name}")
+    cluster.wait(3)
+    cluster.delete("pod/my-pod")
     cluster.run()
+    cluster.goto(1)
+
+    assert [running, held] == [[attrs.astuple(point) for point in line.points] for line in timelines([cluster], ["running", "cpu held"])]
+
+
+def test_a_wait_comes_after_the_start():
+    """A run that begins with a user who waits is counted from the beginning on."""
     waited = kvolsched.Cluster()
     waited.wait(5)
-    lines = [*timelines([cluster], ["running", "cpu held"]), *timelines([waited], "running")]
+    line, = timelines([waited], "running")
 
-    assert [[(2.0, 0, 0), (2.0, 1, 1), (2.0, 0, 3)], [(2.0, 1.0, 0), (2.0, 0.0, 3)], [(0.0, 0, 0)]] == [[attrs.astuple(point) for point in line.points] for line in lines]
+    assert ([(0.0, 0, 0)], 5) == ([attrs.astuple(point) for point in line.points], line.until)
+
+
+def test_reasons_of_events_are_told_by_name():
+    """What was counted of each, what there is, and what may have been meant are in order, whichever came first."""
+    reasons = [f"Late{letter}" for letter in "fbdace"]
+    events = [{"apiVersion": "v1", "kind": "Event", "metadata": {"name": f"e{number}", "namespace": "default"}, "reason": reason, "count": 1,
+               "type": "Warning", "involvedObject": {"kind": "Pod", "name": "p", "namespace": "default"}} for number, reason in enumerate(reasons)]
+    cluster = kvolsched.Cluster.from_manifests(events)
+    line, = timelines([cluster], "failures")
+    with pytest.raises(ValueError, match=r"reasons of Events: Latea, Lateb, Latec, Lated, Latee, Latef; .* did you mean Latea, Lateb or Latec?"):
+        timelines([cluster], "Latez")
+
+    assert tuple((reason, 1) for reason in sorted(reasons)) == line.reasons
 
 
 def test_a_bar_counts_the_steps_at_which_functions_are_asked(monkeypatch):
