@@ -61,7 +61,7 @@ def edits_between(one: str, other: str, most: int) -> int:
         before, last = now, before
         if min(before) > most <= min(last):
             return most + 1
-    return before[-1]
+    return min(before[-1], most + 1)
 
 
 def _only_numbers_differ(one: str, other: str) -> bool:

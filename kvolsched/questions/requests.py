@@ -141,12 +141,9 @@ def requests(cluster: ClusterCore, *, events: bool = False, **columns: Any) -> A
     Raises:
         ValueError: there is no such column.
     """
-    history = cluster.world.history
-    place = cluster.world.place
-    refused = [(turn.end, 1, number, turn) for number, turn in enumerate(history.refused) if turn.end <= place]
-    made = [(turn.end, 0, number, turn) for number, turn in enumerate(history.turns) if turn.end <= place]
-    turns = (turn for *_, turn in sorted([*made, *refused], key=lambda row: row[:3]))
-    rows = (row for turn in turns for row in _rows(cluster, turn, events=events))
+    world = cluster.world
+    turns = [turn for turn in (*world.history.turns, *world.history.refused) if turn.end <= world.place]
+    rows = (row for turn in sorted(turns, key=lambda turn: turn.end) for row in _rows(cluster, turn, events=events))
     return ApiRequests(tuple(rows)).filter(**columns)
 
 

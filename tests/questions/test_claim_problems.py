@@ -5,7 +5,7 @@ import pytest
 from kvolsched import Cluster, make
 from kvolsched.api.text.manifest import from_plain
 from kvolsched.questions.why.answer import Finding
-from kvolsched.questions.why.claim_problems import describe_claim, finding_of_claims
+from kvolsched.questions.why.claim_problems import describe_claim, finding_of_claims, should_be_bound
 from kvolsched.scheduler.columns.snapshot import snapshot
 
 NO_PROVISIONER = "kubernetes.io/no-provisioner"
@@ -16,6 +16,8 @@ BEING_DELETED = make.claim(storage_class="local")
 BEING_DELETED["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
 OTHERS = make.claim("data-1")
 OTHERS["metadata"]["namespace"] = "other"
+NEWER, SAME_NAME = make.claim("other"), make.claim("data-1")
+NEWER["metadata"]["uid"], SAME_NAME["metadata"]["uid"] = "new", "old"
 
 
 def seen_of(*plain):
@@ -83,6 +85,16 @@ NO_CLASS = "it has no class, so nothing is provisioned for it: only a volume wit
     (make.claim(bound="disk"), [make.volume(bound="other", phase="Released", zone="c"), make.node("n1", "a")], [
         ("volume disk is Released: its claimRef names claim default/other, which was deleted; if its data may go, remove its "
         "spec.claimRef, and it is Available"), "no node reaches volume disk: topology.kubernetes.io/zone In [c]"]),
+    (make.claim(volumeName="disk"), [make.volume(bound="other", phase="Released"), NEWER], [
+        ("volume disk is Released: its claimRef names claim default/other, which was deleted (the claim of that name is a newer one); if its "
+        "data may go, remove its spec.claimRef, and it is Available")]),
+    (make.claim(volumeName="disk"), [make.volume(phase="Released", claimRef={"name": "other", "uid": "old"}), NEWER], [
+        ("volume disk is Released: its claimRef names claim default/other, which was deleted (the claim of that name is a newer one); if its "
+        "data may go, remove its spec.claimRef, and it is Available")]),
+    (make.claim(volumeName="disk"), [make.volume(phase="Released", claimRef={"name": "data-1", "namespace": "other", "uid": "old"}), OTHERS,
+                                     SAME_NAME], [
+        ("volume disk is Released: its claimRef names claim other/data-1, which was deleted (the claim of that name is a newer one); if its "
+        "data may go, remove its spec.claimRef, and it is Available")]),
     (make.claim(bound="disk"), [make.volume(bound="data", zone="b"), make.node("n1", "a"), make.node("n2", "b")], []),
     (make.claim(bound="disk"), [make.disk("disk", "n1", bound="data"), make.node("n2")], [
         "volume disk is reached only from node n1, which does not exist (any more)"]),
@@ -92,6 +104,16 @@ NO_CLASS = "it has no class, so nothing is provisioned for it: only a volume wit
 def test_all_that_is_known_of_a_claim(claim, objects, told):
     """Its volume, or its class with the room that is published for it, and the volumes of that class, by name."""
     assert told == list(describe_claim(from_plain(claim), seen_of(*objects)))
+
+
+@pytest.mark.parametrize(("claim", "objects", "blocks"), [
+    (make.claim(bound="disk"), [make.volume(bound="data")], False), (make.claim(bound="disk"), [LATE], True),
+    (make.claim(), [LATE], False), (make.claim(), [make.storage_class(waits=False)], True), (make.claim(), [], True),
+    (make.claim(volumeName="disk"), [LATE, make.volume(claim="data")], True), (make.claim(storage_class=""), [LATE], True),
+])  # fmt: skip
+def test_which_claims_must_be_bound_first(claim, objects, blocks):
+    """A claim that does not wait for a pod, or that names a volume, and one whose volume is gone."""
+    assert blocks == should_be_bound(from_plain(claim), seen_of(*objects))
 
 
 def local(name, size="10Gi", **fields):

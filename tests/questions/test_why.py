@@ -167,7 +167,7 @@ DELETED = "Released: its claimRef names claim default/other, which was deleted"
     ({}, BLOCK, "volumeMode Block ≠ Filesystem"),
     (BLOCK, {}, "volumeMode Filesystem ≠ Block"),
     (BLOCK, BLOCK, "free"),
-    ({}, {"phase": "Pending"}, "its phase is Pending, not Available"),
+    ({}, {"phase": "Pending"}, "its phase is Pending, not Available"), ({}, {"phase": ""}, "its phase is not given, not Available"),
     ({}, {"phase": "Released"}, "its phase is Released, not Available"),
     ({"selector": SELECTOR}, {}, "the claim's selector tier=gold does not match its labels"),
     ({"selector": SELECTOR}, {"labels": {"tier": "gold"}}, "free"),

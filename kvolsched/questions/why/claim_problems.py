@@ -79,8 +79,9 @@ def _describe_volume(claim: PersistentVolumeClaim, name: str, seen: Snapshot) ->
     parts = [part for term in wanted.node_selector_terms for part in term.match_expressions if part.operator == "In"]
     gone = [name for part in parts if part.key == HOSTNAME_LABEL for name in part.values if seen.node(name) is None]
     if gone:
-        nodes = f"nodes {', '.join(gone)}, which do" if len(gone) > 1 else f"node {gone[0]}, which does"
-        yield f"volume {volume.metadata.name} is reached only from {nodes} not exist (any more)"
+        one, names = len(gone) == 1, ", ".join(gone)
+        which = f"node{'s' * (not one)} {names}, which do{'es' * one} not exist (any more)"
+        yield f"volume {volume.metadata.name} is reached only from {which}"
     else:
         yield f"no node reaches volume {volume.metadata.name}: {wanted}"
 
@@ -113,7 +114,7 @@ def _describe_capacity(claim: PersistentVolumeClaim, storage_class: StorageClass
     name = storage_class.metadata.name
     if not is_capacity_checked(claim, seen.csi_driver(storage_class.provisioner)):
         return
-    pools, asked = seen.storage_capacities.of_class(name), claim.spec.resources.requests.get("storage", "0")
+    pools, asked = seen.storage_capacities.of_class(name), claim.spec.resources.requests["storage"]
     if not pools:
         yield f"{storage_class.provisioner} publishes its capacity, and none for class {name}"
     for pool in pools[:MAX_SHOWN]:
@@ -213,7 +214,7 @@ def _finding_of_claim(claim: PersistentVolumeClaim, seen: Snapshot) -> Finding |
     of, its = f"of class {of_class}" if of_class else "without a class", wanted and f"volume {wanted}, which it names,"
     if claim.metadata.deletion_timestamp is not None:
         return Finding(("claim being deleted",), f"claim {name} is being deleted: its pod waits for a new one")
-    named = seen.volume(wanted) if wanted else None
+    named = seen.volume(wanted)
     there = ([] if named is None else [named]) if wanted else seen.volumes_of_class(of_class)
     large = [volume for volume in there if volumes.capacity(volume) >= volumes.requested(claim)]
     free = [volume for volume in large if volume_objections(claim, volume, seen).startswith((FREE, RESERVED))]
@@ -235,8 +236,8 @@ def _finding_of_claim(claim: PersistentVolumeClaim, seen: Snapshot) -> Finding |
         size = "largest" if len(there) > 1 else "only"
         has = f"{its or f'the {size} volume {of}, {most.metadata.name},'} has {most.spec.capacity.get('storage', '0')}"
         return Finding(("too small",), f"{has}; claim {name} asks for {asked}")
-    only, asks = there[0], _modes(claim)
-    if len(there) == 1 and volume_objections(claim, only, seen) == f"offers {_modes(only)}, not {asks}":
+    (only, *others), asks = there, _modes(claim)
+    if not others and volume_objections(claim, only, seen) == f"offers {_modes(only)}, not {asks}":
         which = its or f"{only.metadata.name}, the only volume {of},"
         return Finding(("taken volume",), f"claim {name} asks for {asks}; {which} offers {_modes(only)}")
     taken = [f"{volume.metadata.name} ({_use(claim, volume, seen)})" for volume in large]
