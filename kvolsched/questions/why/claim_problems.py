@@ -257,7 +257,7 @@ def _near_class(name: str, seen: Snapshot) -> str:
     if near := near_misses(name, seen.storage_class_names()):
         return there_is(near)
     made = {volumes.class_of_volume(volume): volume.metadata.name for volume in seen.all_volumes() if is_static(volume)}
-    near = near_misses(name, sorted(made))
+    near = near_misses(name, made)
     return f", and no volume has it; volume {made[near[0]]} has class {near[0]}" if near else ""
 
 
