@@ -263,10 +263,10 @@ class PassRow(NamedTuple):
     fit: str
     """In words: "2 of 4 nodes fit"."""
     node: str
-    visits: int = 0
-    feasible: int = 0
+    visits: int
+    feasible: int
     """The number of nodes that fit, of those judged."""
-    judged: int = 0
+    judged: int
 
 
 @attrs.frozen(repr=False)
@@ -470,9 +470,9 @@ def fits(cluster: ClusterCore, pod: str) -> Fits:
     if found is None:
         raise UnknownName(f"the scheduler has not seen {ref(key)} yet")
     judged, ranking = found.judgement, found.ranking
-    scored = ranking.nodes if ranking is not None else ()
-    scores = {node: {plugin: NodeScore(*values) for plugin, values in ranking.scores_of(node).items()}
-              for node in scored if ranking is not None}  # fmt: skip
+    scores = {} if ranking is None else {
+        node: {plugin: NodeScore(*values) for plugin, values in ranking.scores_of(node).items()}
+        for node in ranking.nodes}  # fmt: skip
     shown_names = {each.name: each.shown_name for each in judged.profile.plugins}
     return Fits(ref(key), judged.feasible, rejected_nodes(judged), scores, found.chosen, shown_names)
 
