@@ -178,7 +178,7 @@ def _assumptions_of(
             "per kind": "Each sees changes late, in their order within a kind, in any order between kinds.",
             "none": "Each sees every change at once.",
         }[lag],
-        "; ".join(["Faults that may strike: " + "; ".join(map(str, faults)) if faults else "No fault strikes"]) + ".",
+        f"Faults that may strike: {'; '.join(map(str, faults))}." if faults else "No fault strikes.",
         {
             "idle": "Time passes only when nothing else can happen; periodic wake-ups come last.",
             "free": "A wait may end at any moment; periodic wake-ups come when nothing else can happen.",
