@@ -191,7 +191,7 @@ def nearest_node(judgement: Judgement, demand: Demand, nodes: Sequence[str], fou
 def _minimal_patterns(patterns: Iterator[frozenset[int]]) -> list[frozenset[int]]:
     """Return the patterns that contain no other: a set that meets these meets all."""
     kept: list[frozenset[int]] = []
-    for pattern in sorted(set(patterns), key=lambda pattern: (len(pattern), sorted(pattern))):
+    for pattern in sorted(set(patterns), key=len):
         if not any(other <= pattern for other in kept):
             kept.append(pattern)
     return kept
