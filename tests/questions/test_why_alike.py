@@ -12,6 +12,7 @@ from manifests import claim, node, pod
 from scheduler.strategies import clusters, pending
 
 from kvolsched import Cluster, make, scenario
+from kvolsched.api.text.manifest import from_plain
 from kvolsched.cli import main
 from kvolsched.questions.why import asking
 from kvolsched.questions.why.alike import what_decides
@@ -23,6 +24,7 @@ from kvolsched.scheduler.columns.pod_counts import PodCounts
 from kvolsched.scheduler.columns.snapshot import snapshot
 from kvolsched.scheduler.columns.storage_capacities import StorageCapacities
 from kvolsched.scheduler.framework.judgement import judge
+from kvolsched.scheduler.framework.verdict import OK
 from kvolsched.views.pages.why_causes import draw
 
 EACH = 4  # pods of each cause
@@ -182,3 +184,114 @@ def test_a_workload_without_pods_is_no_answer(tmp_path):
     for more in ((), ("--fix",)):
         printed = CliRunner().invoke(main, ["why", str(path), *more]).output.strip()
         assert printed == f"{told.partition('c.run()')[0]}`kvolsched check` makes them of manifests."
+
+
+def decides(plain, *objects, said="", profile=None):
+    """Return what decides on a pod, beside a node and these objects."""
+    return what_decides(from_plain(plain), said, snapshot(map(from_plain, (make.node("n1"), *objects))), profile or upstream_profile())
+
+
+def changed(plain, **fields):
+    """Return a pod with other fields of its spec."""
+    return plain | {"spec": plain["spec"] | fields}
+
+
+def with_container(plain, group="containers", **fields):
+    """Return a pod whose container has other fields."""
+    return changed(plain, **{group: [plain["spec"]["containers"][0] | fields]})
+
+
+WEB, TOKENS = make.pod("web-0", labels={"app": "web"}), [{"name": f"kube-api-access-{each}", "projected": {"sources": []}} for each in "ab"]
+MOUNTS = [{"name": "v", "mountPath": f"/{each}"} for each in "ab"]
+LIKES = make.together(app="web")
+LIKES["podAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"][0] |= {"mismatchLabelKeys": ["tier"]}
+EXPRESSION = make.apart()
+EXPRESSION["podAntiAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"][0]["labelSelector"] = {
+    "matchExpressions": [{"key": "tier", "operator": "Exists"}]}
+BY_VERSION = {"topologySpreadConstraints": [{**make.spread(app="web"), "matchLabelKeys": ["version"]}]}
+
+
+@pytest.mark.parametrize(("one", "other", "alike"), [
+    (WEB, make.pod("web-1", labels={"app": "web"}), True), (WEB, make.pod("web-1", labels={"app": "db", "x": "y"}), True),
+    (WEB, make.pod("web-0", namespace="shop"), False), (WEB, make.pod("web-0", cpu="2"), False),
+    (changed(WEB, hostname="a", subdomain="b"), changed(WEB, hostname="c", subdomain="d"), True), (changed(WEB, hostname="a"), WEB, True),
+    (changed(WEB, priorityClassName="a"), changed(WEB, priorityClassName="b"), False), (changed(WEB, restartPolicy="Never"), WEB, False),
+    (changed(WEB, volumes=TOKENS[:1]), changed(WEB, volumes=TOKENS[1:]), True),
+    (changed(WEB, volumes=[{"name": "a", "emptyDir": {}}]), changed(WEB, volumes=[{"name": "b", "emptyDir": {}}]), False),
+    (with_container(WEB, volumeMounts=MOUNTS[:1]), with_container(WEB, volumeMounts=MOUNTS[1:]), True),
+    (with_container(WEB, "initContainers", volumeMounts=MOUNTS[:1]), with_container(WEB, "initContainers", volumeMounts=MOUNTS[1:]), True),
+    (with_container(WEB, image="a"), with_container(WEB, image="b"), False),
+    (with_container(WEB, "initContainers", image="a"), with_container(WEB, "initContainers", image="b"), False),
+    (changed(WEB, **BY_VERSION), make.pod("web-1", labels={"app": "db"}, **BY_VERSION), False),
+    *((make.pod(labels={"app": "web", key: "1"}, **BY_VERSION), make.pod(labels={"app": "web", key: "2"}, **BY_VERSION), alike) for key, alike in (
+        ("version", False), ("other", True))),
+    *((make.pod(labels={key: "1"}, affinity=LIKES), make.pod(labels={key: "2"}, affinity=LIKES), alike) for key, alike in (
+        ("app", False), ("tier", False), ("other", True))),
+    *((make.pod(labels={key: "1"}, affinity=EXPRESSION), make.pod(labels={key: "2"}, affinity=EXPRESSION), alike) for key, alike in (
+        ("tier", False), ("app", True))),
+])  # fmt: skip
+def test_pods_that_differ_in_what_nobody_reads_are_alike(one, other, alike):
+    """Names, hostnames, tokens, mounts, and labels that no selector of the pod itself reads; all else is told apart."""
+    assert alike == (decides(one) == decides(other))
+
+
+def test_labels_that_placed_pods_and_services_read_are_told_apart():
+    """A term of a pod on a node, and the selector of a Service that owns one of the pods, may read any label."""
+    placed = make.pod("on", running_on="n1", affinity=EXPRESSION)
+    service = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "s", "namespace": "default"}, "spec": {"selector": {"app": "web"}}}
+    one, other = make.pod(labels={"app": "web", "tier": "a"}), make.pod(labels={"app": "db", "tier": "b"})
+
+    assert decides(one) == decides(other)
+    assert decides(one, placed) != decides(other, placed)
+    assert decides(make.pod(labels={"tier": "a", "x": "1"}), placed) == decides(make.pod(labels={"tier": "a", "x": "2"}), placed)
+    assert decides(one, service) != decides(other, service)
+    assert decides(one, said="1 node") != decides(one, said="2 nodes")
+
+
+def noted(name, **annotations):
+    """Return a claim with annotations."""
+    return make.claim(name, annotations=annotations)
+
+
+ONE, TWO = make.pod("p0", "data-0"), make.pod("p1", "data-1")
+
+
+@pytest.mark.parametrize(("objects", "alike"), [
+    ([], True), ([make.claim("data-0")], False), ([make.claim("data-0"), make.claim("data-1")], True),
+    ([make.claim("data-0"), make.claim("data-1", "9Gi")], False), ([noted("data-0", a="1"), noted("data-1", a="2")], False),
+    ([noted("data-0", **{"kubectl.kubernetes.io/last-applied-configuration": "1"}), make.claim("data-1")], True),
+    ([make.claim("data-0"), make.claim("data-1") | {"status": {"phase": "Lost"}}], False), ([make.claim("data-0"), make.claim("data-1", bound="v")], None),
+    ([make.claim("data-0"), make.claim("data-1", volumeName="v")], None), ([make.claim("data-0"), make.claim("data-1"), make.volume(claim="data-1")], None),
+    ([make.claim("data-0"), make.claim("data-1"), make.pod("on", "data-1", running_on="n1")], None),
+])  # fmt: skip
+def test_claims_are_alike_while_nothing_is_special_about_them(objects, alike):
+    """Missing ones, and unbound ones of equal fields; one that is bound, used by a placed pod or waited for by a volume is judged alone."""
+    one, other = decides(ONE, *objects), decides(TWO, *objects)
+
+    assert (alike is None) == (other is None)
+    assert one is not None
+    assert bool(alike) == (one == other)
+
+
+def test_the_order_of_a_pods_claims_counts():
+    """The scheduler binds claims in the order of their names, so pods whose claims sort otherwise are told apart; a message is without names."""
+    claims = [make.claim(name) for name in "abcd"]
+    going = make.claim("b")
+    going["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
+
+    assert decides(make.pod("p", "a", "b"), *claims) == decides(make.pod("q", "c", "d"), *claims) != decides(make.pod("q", "d", "c"), *claims)
+    assert decides(make.pod("p", "a"), *claims, said='claim "a" is lost') == decides(make.pod("p", "b"), *claims, said='claim "b" is lost')
+    assert decides(make.pod("p", "a"), *claims, said="claim a is lost") != decides(make.pod("p", "b"), *claims, said="claim b is lost")
+    assert decides(make.pod("p", "a"), *claims[:1], going) != decides(make.pod("p", "b"), *claims[:1], going)
+
+
+def test_some_pods_are_judged_by_themselves():
+    """One that is nominated to a node, one with an ephemeral volume, and one with claims where a plugin is somebody's own."""
+    own = upstream_profile().with_plugin(type("Own", (), {"name": "Own", "rule": lambda *_: OK})())
+    scratch = [{"name": "v", "ephemeral": {"volumeClaimTemplate": {"spec": make.claim()["spec"]}}}]
+
+    assert [None] * 3 == [decides(make.pod(status={"nominatedNodeName": "n1"})), decides(make.pod(volumes=scratch)), decides(ONE, profile=own)]
+    assert decides(WEB, profile=own) == decides(make.pod("web-1", labels={"app": "web"}), profile=own)
+    for other in (make.pod("web-1"), make.pod("web-1", labels={"app": "web"}, namespace="shop"), make.pod("web-1", labels={"app": "web"}, cpu="3")):
+        assert decides(WEB, profile=own) != decides(other, profile=own)
+    assert decides(WEB, profile=own, said="a") != decides(WEB, profile=own, said="b")
