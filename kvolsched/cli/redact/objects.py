@@ -23,15 +23,15 @@ LABEL_KEYS, LABEL_VALUES, IMAGES, ANNOTATION_VALUES = "label keys", "label value
 # Fields without an enumeration in fields.json whose words `words.ENUMERATED` has.
 WORD_FIELDS = frozenset({
     "type", "status", "reason", "operator", "accessModes", "action", "fsGroupPolicy", "volumeLifecycleModes",
-    "ipFamilies", "restartPolicy", "whenDeleted", "whenScaled", "unhealthyPodEvictionPolicy", "recursiveReadOnly",
-    "medium", "fsType", "seLinuxChangePolicy", "resize", "ipMode", "trafficDistribution", "conditionType",
-    "podManagementPolicy", "health", "keyType", "allocatedResourceStatuses", "error",
+    "ipFamilies", "restartPolicy", "whenDeleted", "whenScaled", "recursiveReadOnly", "medium", "fsType",
+    "seLinuxChangePolicy", "resize", "ipMode", "trafficDistribution", "conditionType", "health", "keyType",
+    "allocatedResourceStatuses", "error",
 })  # fmt: skip
 WORDS_OF_FIELD = {
     "component": COMPONENTS, "reportingComponent": COMPONENTS, "apiGroup": GROUPS, "resource": RESOURCES,
     "resourceName": RESOURCES,
 }  # fmt: skip
-MESSAGES = frozenset({"message", "note"})
+MESSAGES = frozenset({"message"})
 FREE_TEXTS = frozenset({"command", "args", "description"})
 LEFT_OUT = frozenset({"managedFields"})
 SORTS = {
