@@ -1,13 +1,15 @@
 """Predictions: candidates that betray nothing, verdicts of the engine, equal sums, and the count of answers."""
 
 import pytest
+from attrs import evolve
 from manifests import node, pod
 
 import kvolsched
 from kvolsched import Cluster, make
 from kvolsched.questions.predict import ASKS, NONE, forget_grades, grade, predict, question_of_next_step
-from kvolsched.questions.predict.candidates import NEW
+from kvolsched.questions.predict.candidates import GONE, NEW, PENDING
 from kvolsched.rules.named import plugin_card
+from kvolsched.scheduler.framework.verdict import PreFilterResult
 
 
 @pytest.fixture(autouse=True)
@@ -136,6 +138,62 @@ def test_none_of_them_is_a_candidate():
     assert predict(small(node("n1", unschedulable=True)), ask="end").answer("pending").is_right
 
 
+ROOMY, SHUT, SMALL = make.node("n1", "a", cpu="8"), make.node("n2", "b", cpu="8", unschedulable=True), make.node("n3", "b", cpu="1", taints=["t"])
+UNJUDGED, STAYS = "no pass judged it", "no node takes it"
+
+
+@pytest.mark.parametrize(("nodes", "gates", "sentence", "note", "told"), [
+    ((ROOMY, SHUT, SMALL), (), "pod/app is Running on n1.", "after 4 steps, t=0 s", {
+        "n1": (True, "the only node that passes all filters", "", True, ()),
+        "n2": (False, "node(s) were unschedulable", "NodeUnschedulable", False, ("TaintToleration",)),
+        "n3": (False, "node(s) had untolerated taint(s)", "TaintToleration", False, ("NodeResourcesFit",)),
+        PENDING: (False, "it is on n1", "", True, ()), GONE: (False, "it is on n1", "", True, ())}),
+    ((SMALL,), (), "pod/app stays Pending: No node passes all filters, so the pod stays in the queue.", "after 1 step, t=0 s", {
+        "n3": (False, "node(s) had untolerated taint(s)", "TaintToleration", False, ("NodeResourcesFit",)),
+        PENDING: (True, STAYS, "", True, ()), GONE: (False, STAYS, "", True, ())}),
+    ((ROOMY,), ("a/b", "c/d"), "pod/app stays Pending: no pass judged it.", "after 0 steps, t=0 s", {
+        "n1": (False, UNJUDGED, "", True, ()), PENDING: (True, STAYS, "", True, ()), GONE: (False, STAYS, "", True, ())}),
+    ((ROOMY, make.node("n4", "a", cpu="8")), (), "pod/app is Running on n4.", "after 3 steps, t=0 s", {
+        "n1": (True, "an equal sum, 455: counts as right", "", True, ()), "n4": (True, "chosen, with 455 points", "", True, ()),
+        PENDING: (False, "it is on n4", "", True, ()), GONE: (False, "it is on n4", "", True, ())}),
+])  # fmt: skip
+def test_how_a_pod_ends_is_told_of_every_node(nodes, gates, sentence, note, told):
+    """Each node has the verdict of the last pass, of which an equal sum counts as right; staying Pending and going have where it is."""
+    asked = predict(Cluster.from_manifests([*nodes, make.pod("app", cpu="2", gates=gates)]), ask="end").give_up()
+    verdicts = {each.name: asked.verdict(each) for each in asked.candidates}
+
+    assert (sentence, note) == (asked.outcome.sentence, asked.outcome.note)
+    assert told == {name: (each.right, each.words, each.plugin, each.resolvable, each.also) for name, each in verdicts.items()}
+    assert [each.name for each in asked.candidates if asked.counts_as_right(each)] == [name for name, (right, *_) in told.items() if right]
+
+
+def test_a_pod_that_is_deleted_before_its_pass_is_gone():
+    """Its controller deletes it, which no gate hinders: no pass takes it up, and at the end there is no such pod."""
+    c = Cluster.from_manifests([make.node("n1"), make.deployment("web", schedulingGates=[{"name": "a/b"}])])
+    c.run()
+    c.scale("deploy/web", 0)
+    name = c.objects("pods")[0].metadata.name
+    node, end = (predict(c.fork(), pod=name, ask=ask).give_up().outcome for ask in ("node", "end"))
+
+    assert (NONE, "No pass takes it up until the cluster is idle: no node is judged.", "no pass") == (node.happened, node.sentence, node.note)
+    assert (GONE, f"pod/{name} is deleted.") == (end.happened, end.sentence)
+    assert {"n1": (False, UNJUDGED), PENDING: (False, "it is deleted"), GONE: (True, "it is deleted")} == {
+        each: (verdict.right, verdict.words) for each, verdict in end.verdicts.items()}
+
+
+def test_a_node_that_prefilter_leaves_out_has_the_plugins_that_do():
+    """No filter is asked about it: the plugins that name other nodes stand there, and removing pods would not help."""
+    c = Cluster.from_manifests([ROOMY, make.node("n2", cpu="8"), make.node("n3", cpu="8"), make.pod("app")])
+    for name, nodes in (("Mars", ["n1"]), ("Moon", ["n1", "n2"])):
+        named = PreFilterResult(name, frozenset(nodes))
+        c = c.with_plugin(type(name, (), {"name": name, "prefilter": lambda *_, named=named: named})())
+    asked = predict(c).give_up()
+
+    assert [("the only node that passes all filters", "", True), ("outside the nodes that PreFilter allows", "Mars", False),
+            ("outside the nodes that PreFilter allows", "Mars, Moon", False), ("1 node passes all filters", "", True)] == [
+                (each.words, each.plugin, each.resolvable) for each in map(asked.verdict, asked.candidates)]  # fmt: skip
+
+
 @pytest.mark.parametrize("nothing", [None, True, False])
 def test_no_answer_is_refused(nothing):
     """Who has not made up his mind has not said "none of them", and a truth is no number: one sentence has the candidates."""
@@ -161,6 +219,18 @@ def test_many_nodes_are_one_candidate_for_each_group_judged_alike():
     assert predict(small(*nodes)).answer("n04").is_right
 
 
+def test_nodes_with_other_reasons_are_not_judged_alike():
+    """One plugin has several reasons: nodes that lack memory are a group apart from those that lack cpu, or both, or have a taint, too."""
+    kinds = ({"cpu": "1"}, {"memory": "1Gi"}, {"cpu": "1", "memory": "1Gi"}, {"cpu": "1", "taints": ["t"]}, {"cpu": "8"}, {"cpu": "8"})
+    nodes = [make.node(f"n{number:02}", **kinds[number % 6]) for number in range(12)]
+    asked = predict(Cluster.from_manifests([*nodes, make.pod("app", requests={"cpu": "2", "memory": "4Gi"})])).give_up()
+
+    assert {("n00", "n06"): "Insufficient cpu", ("n01", "n07"): "Insufficient memory", ("n02", "n08"): "Insufficient cpu, Insufficient memory",
+            ("n03", "n09"): "node(s) had untolerated taint(s)", ("n04", "n05", "n10", "n11"): "an equal sum, 454: counts as right"} == {
+                each.members: asked.verdict(evolve(each, members=())).words for each in asked.candidates[:-1]}  # fmt: skip
+    assert ("NodeResourcesFit",) == asked.outcome.verdicts["n03"].also
+
+
 def test_volumes_that_are_not_shown_are_counted_in_the_right_number():
     """Of nine volumes eight are shown and one is not; of ten, two are not."""
     one, two = (predict(kvolsched.scenario("disks-by-node", nodes=nodes, exact=exact), ask="volume").about
@@ -181,6 +251,83 @@ def test_a_volume_that_exists_is_compared_with_the_one_that_is_taken():
     assert c[f"pvc/{claim}"].spec.volume_name == happened
     words = {asked.verdict(each).words for each in asked.candidates if not asked.happened(each)}
     assert all(words)
+
+
+def with_volumes(*volumes, waits=True, provisioner="kubernetes.io/no-provisioner", cpu="2", **claim):
+    """Return what becomes of a claim of 10Gi of a pod that fits node n1 in zone a alone: (question, the verdicts by candidate)."""
+    c = Cluster.from_manifests([make.node("n1", "a"), make.node("n2", "b", cpu="1"), make.storage_class("late", provisioner, waits=waits),
+                                make.claim("data", **claim), make.pod("app", "data", cpu=cpu), *volumes])
+    asked = predict(c, ask="volume").give_up()
+    told = {each.name: asked.verdict(each) for each in asked.candidates}
+    return asked, {name: (verdict.right, f"{verdict.words} {verdict.evidence}".strip()) for name, verdict in told.items()}
+
+
+def test_each_volume_is_told_why_it_is_not_taken():
+    """Size, access modes, volume mode, phase, labels, then reach are compared in this order; the smallest that fits is bound."""
+    both = ["ReadWriteOnce", "ReadOnlyMany"]
+    db = {"labels": {"tier": "db"}, "zone": "a", "phase": "Available", "accessModes": both}
+    asked, told = with_volumes(
+        make.volume("small", "5Gi", **db | {"phase": "Released", "zone": "b", "accessModes": []}),
+        make.volume("many", volumeMode="Block", **db | {"accessModes": ["ReadOnlyMany", "ReadWriteMany"]}), make.volume("block", volumeMode="Block", **db | {"phase": "Released"}),
+        make.volume("released", **db | {"phase": "Released", "labels": {}}), make.volume("other", **db | {"labels": {"tier": "web"}, "zone": "b"}),
+        make.volume("far", **db | {"zone": "b"}), make.volume("large", "20Gi", **db), make.volume("zlast", **db),
+        selector={"matchLabels": {"tier": "db"}}, accessModes=both)  # fmt: skip
+
+    assert {
+        "block": (False, "another volume mode Block ≠ Filesystem"), "far": (False, "it cannot be reached from n1"),
+        "large": (False, "it fits, but zlast is smaller 10Gi < 20Gi"), "many": (False, "other access modes ReadOnlyMany, ReadWriteMany ≠ ReadWriteOnce, ReadOnlyMany"),
+        "other": (False, "the claim's selector does not match its labels"), "released": (False, "it is Released"),
+        "small": (False, "too small 5Gi < 10Gi"), "zlast": (True, "it is bound to the claim"), NONE: (False, "it gets zlast"),
+    } == told  # fmt: skip
+    assert [*sorted(told.keys() - {NONE}), NONE] == list(told)
+    assert ("zlast", "pvc/data gets zlast, the smallest free volume that fits and can be reached from n1.", "after 7 steps, t=0 s", 7) == (
+        asked.outcome.happened, asked.outcome.sentence, asked.outcome.note, asked.outcome.steps)
+
+
+def test_of_equal_volumes_the_first_by_name_is_taken():
+    """Where a claim is bound at once no node is chosen, and of volumes of one size the first by name is bound."""
+    asked, told = with_volumes(make.volume("z2", "20Gi"), make.volume("b1"), make.volume("a1"), waits=False)
+
+    assert {"a1": (True, "it is bound to the claim"), "b1": (False, "it fits as well, but a1 comes first of equals"),
+            "z2": (False, "it fits, but a1 is smaller 10Gi < 20Gi"), NONE: (False, "it gets a1")} == told  # fmt: skip
+    assert "pvc/data gets a1, the smallest free volume that fits." == asked.outcome.sentence
+
+
+@pytest.mark.parametrize(("cpu", "right", "new", "none"), [
+    ("2", NEW, "{} is made for it", "it gets {}"), ("99", NONE, "none is made until the cluster is idle", "the claim stays without volume")])
+def test_a_volume_is_made_or_none_is(cpu, right, new, none):
+    """A driver makes one once the pod has a node; if no node takes the pod, the claim stays as it is."""
+    asked, told = with_volumes(make.volume("small", "5Gi"), provisioner=make.DRIVER, cpu=cpu)
+    got = "" if right == NONE else asked.cluster["pvc/data"].spec.volume_name
+
+    assert {"small": (False, "too small 5Gi < 10Gi"), NEW: (right == NEW, new.format(got)), NONE: (right == NONE, none.format(got))} == told
+    assert (f"pvc/data gets {got}, a volume made for it." if got else "pvc/data stays unbound.") == asked.outcome.sentence
+
+
+def test_a_claim_that_goes_with_its_pod_gets_no_volume():
+    """A claim of an ephemeral volume is deleted with its pod, before a volume is made for it."""
+    claim = {"accessModes": ["ReadWriteOnce"], "storageClassName": "late", "resources": {"requests": {"storage": "1Gi"}}}
+    volume = {"name": "d", "ephemeral": {"volumeClaimTemplate": {"spec": claim}}}
+    c = Cluster.from_manifests([make.node("n1"), make.storage_class("late"), make.deployment("web", schedulingGates=[{"name": "a/b"}], volumes=[volume])])
+    c.run()
+    c.scale("deploy/web", 0)
+    name = c.objects("pvc")[0].metadata.name
+
+    assert f"pvc/{name} stays unbound." == predict(c, ask="volume", claim=name).give_up().outcome.sentence
+    assert [] == c.objects("pvc")
+
+
+def test_what_never_comes_to_rest_is_followed_for_a_thousand_steps():
+    """A claim that names no size, as a dump may have it, is tried again and again; a volume without a size is too small for another."""
+    claim = make.claim("data", "10Gi")
+    none, wanting = claim | {"spec": {**claim["spec"], "resources": {}}}, make.volume("v")
+    wanting["spec"].pop("capacity")
+    endless, small = (predict(Cluster.from_manifests([make.node("n1"), make.storage_class("late", waits=False), asking, volume, make.pod("app", "data")],
+                                                     lenient=True), ask="volume").tell()
+                      for asking, volume in ((none, make.volume("v")), (claim, wanting)))  # fmt: skip
+
+    assert (NONE, 1000, "It asks for a volume of class late.") == (endless.outcome.happened, endless.outcome.steps, endless.about)
+    assert ("too small", "0 < 10Gi") == (small.verdict(small.candidates[0]).words, small.verdict(small.candidates[0]).evidence)
 
 
 def test_a_cluster_that_has_moved_is_not_stepped(zonal):

@@ -143,7 +143,7 @@ def pod_words(cluster: ClusterCore, pod: Pod) -> str:
     parts = [f"{cores(asked.cpu)} cpu"] if asked.cpu else []
     parts += [f"{amount(asked.memory)} of memory"] if asked.memory else []
     for name in pod.claim_names():
-        key = Key("PersistentVolumeClaim", pod.metadata.namespace or "default", name)
+        key = Key("PersistentVolumeClaim", pod.metadata.namespace, name)
         claim: Any = cluster.world.log.objects.get(key)
         size = claim.spec.resources.requests.get("storage", "") if claim is not None else ""
         state = f" on {claim.spec.volume_name}" if claim is not None and claim.spec.volume_name else ""

@@ -95,8 +95,7 @@ def _steps_until(cluster: ClusterCore, done: Any) -> tuple[int, bool]:
 
 def _passes(cluster: ClusterCore, key: Key) -> list[Turn]:
     name = f"{key.namespace}/{key.name}"
-    return [turn for turn in cluster.world.turns if turn.actor == PASS and turn.cause == name and not turn.quiet
-            and turn.end <= cluster.world.place]  # fmt: skip
+    return [turn for turn in cluster.world.turns if turn.actor == PASS and turn.cause == name and not turn.quiet]
 
 
 def _judged_next_pass(fork: ClusterCore, key: Key) -> tuple[int, Pass | None]:
@@ -131,7 +130,7 @@ def node_verdicts(passed: Pass) -> dict[str, Verdict]:
     totals = ranking.total() if ranking is not None else {}
     best = totals.get(passed.chosen)
     found: dict[str, Verdict] = {}
-    for node in sorted(judgement.nodes):
+    for node in judgement.nodes:
         if judgement.rejected_by is not None:
             rejected = judgement.rejected_by
             found[node] = Verdict(right=False, words=rejected.message, plugin=rejected.plugin, resolvable=False)
@@ -185,8 +184,8 @@ def _rejected(node: str, passed: Pass) -> Verdict:
 def _scores(passed: Pass) -> dict[str, dict[str, int]]:
     if passed.ranking is None:
         return {}
-    nodes = passed.ranking.decisive_nodes(passed.chosen, 12) if len(passed.ranking.nodes) > 12 else passed.ranking.nodes
-    return {node: {name: parts[2] for name, parts in passed.ranking.scores_of(node).items()} for node in sorted(nodes)}
+    nodes = passed.ranking.decisive_nodes(passed.chosen, 12)
+    return {node: {name: parts[2] for name, parts in passed.ranking.scores_of(node).items()} for node in nodes}
 
 
 def _why_chosen(passed: Pass) -> str:
@@ -250,7 +249,9 @@ def end_of_pod(cluster: ClusterCore, key: Key) -> Outcome:
     happened = GONE if pod is None else pod.spec.node_name or PENDING
     passed = judge_last_pass(fork, key) if pod is not None and _passes(fork, key) else None
     verdicts = node_verdicts(passed) if passed is not None else {}
-    verdicts = {name: attrs.evolve(each, right=name == happened) for name, each in verdicts.items() if name != NONE}
+    as_chosen = passed is not None and passed.chosen == happened  # then equal sums count as right
+    verdicts = {name: attrs.evolve(each, right=each.right if as_chosen else name == happened)
+                for name, each in verdicts.items()}  # fmt: skip
     for node in fork.objects("nodes"):
         name = node.metadata.name
         verdicts.setdefault(name, Verdict(right=name == happened, words="no pass judged it"))
@@ -262,7 +263,7 @@ def end_of_pod(cluster: ClusterCore, key: Key) -> Outcome:
     elif happened == PENDING:
         sentence = f"{ref(key)} stays Pending: {_why_chosen(passed) if passed is not None else 'no pass judged it.'}"
     else:
-        sentence = f"{ref(key)} is {pod.status.phase or 'bound'} on {happened}."
+        sentence = f"{ref(key)} is {pod.status.phase} on {happened}."
     return Outcome(happened, verdicts, sentence, f"after {counted(steps, 'step')}, t={fork.now:g} s", steps)
 
 
@@ -306,7 +307,7 @@ def _volume_name(cluster: ClusterCore, key: Key) -> str:
 def _node_of_user(cluster: ClusterCore, key: Key) -> str:
     """Return the node of a pod that uses a claim, or that the scheduler chose for it; "" for none."""
     for pod in cluster.objects("pods"):
-        if (pod.metadata.namespace or "default") == key.namespace and key.name in pod.claim_names():
+        if pod.metadata.namespace == key.namespace and key.name in pod.claim_names():
             if pod.spec.node_name:
                 return str(pod.spec.node_name)
             passed = judge_last_pass(cluster, Key("Pod", key.namespace, pod.metadata.name))
@@ -317,9 +318,9 @@ def _node_of_user(cluster: ClusterCore, key: Key) -> str:
 def _against(claim: PersistentVolumeClaim, volume: PersistentVolume, cluster: ClusterCore, node: str,
              happened: str) -> tuple[str, str]:
     """Return why a claim does not get a volume, and both sides of the comparison."""
-    size, asked = volume.spec.capacity.get("storage", "0"), claim.spec.resources.requests.get("storage", "0")
+    size = volume.spec.capacity.get("storage", "0")
     if volumes.capacity(volume) < volumes.requested(claim):
-        return "too small", f"{size} < {asked}"
+        return "too small", f"{size} < {claim.spec.resources.requests['storage']}"
     if not volumes.has_access_modes(volume, claim):
         return "other access modes", f"{', '.join(volume.spec.access_modes)} ≠ {', '.join(claim.spec.access_modes)}"
     if not volumes.have_same_mode(claim, volume):
@@ -350,12 +351,11 @@ def next_turn(cluster: ClusterCore, turns: Sequence[Turn]) -> Outcome:
     verdicts = {}
     for turn in turns:
         name, waits = turn_name(turn, names), since.get((turn.actor, turn.cause))
-        evidence = f"since change {waits}, {happened} since change {began}" if None not in (waits, began) else ""
         longer = waits is not None and began is not None and waits > began
         words = "its work has waited less" if longer else "another component has the oldest unseen change"
         right = name == happened
         verdicts[name] = Verdict(right=right, words="it goes next" if right else words,
-                                 evidence=evidence if longer and not right else "")  # fmt: skip
+                                 evidence=f"since change {waits}, {happened} since change {began}" if longer else "")
     step = cluster.fork().step()
     sentence = step.words or f"{happened} acts."
     return Outcome(happened, verdicts, sentence, f"t={step.time:g} s", 1)
