@@ -6,7 +6,7 @@ from manifests import node, pod
 
 import kvolsched
 from kvolsched import Cluster, make
-from kvolsched.questions.predict import ASKS, NONE, forget_grades, grade, predict, question_of_next_step
+from kvolsched.questions.predict import ASKS, NONE, Bet, NotAnswered, forget_grades, grade, predict, question_of_next_step
 from kvolsched.questions.predict.candidates import GONE, NEW, PENDING
 from kvolsched.rules.named import plugin_card
 from kvolsched.scheduler.framework.verdict import PreFilterResult
@@ -70,6 +70,49 @@ def test_a_nominated_node_is_told_of_where_others_fit_too(cpu, sentence, verdict
     told = Cluster.from_manifests([make.node("n0"), make.node("n1", cpu=cpu), app]).predict(ask="node").give_up().outcome
 
     assert (sentence, verdict) == (told.sentence, told.verdicts["n0"].words)
+
+
+def test_what_waits_for_an_answer_is_shown_with_it(zonal):
+    """What is shown once there is an answer waits for it, or is shown at once; before one the reveal is refused in a sentence."""
+    asked, shown = predict(zonal, "Which?"), []
+    asked.when_open(lambda: shown.append("waited"))
+    with pytest.raises(NotAnswered) as refused:
+        asked.reveal()
+    assert "Which? Answer first: .answer(...); .give_up() shows it without an answer" == str(refused.value)
+    assert ([], "node-a", False, False) == (shown, asked.right, asked.is_right, asked.has_moved)
+    asked.answer("node-b").when_open(lambda: shown.append("at once"))
+    assert ["waited", "at once"] == shown
+    asked.answer("node-a").reveal()
+    assert (["waited", "at once"], True, True) == (shown, asked.is_right, asked.has_moved)
+
+
+def test_a_bet_is_neither_right_nor_moved_before_its_value_is_known():
+    """An answer is judged once a later cell has said what was right."""
+    asked = Bet("Which of two?", ("a", "b")).answer("a")
+
+    assert (False, "", None, False) == (asked.is_right, asked.right, asked.outcome, asked.has_moved)
+    asked.was("a")
+    assert (True, "a", "a") == (asked.is_right, asked.right, asked.outcome.happened)
+
+
+def test_who_acts_next_is_told_with_since_when_others_wait():
+    """Work that has waited less is told with both changes; an actor with several causes is told apart by them."""
+    c = Cluster.from_manifests([make.node("n1"), make.deployment("web", 1), make.pod("x"), make.pod("b"), make.storage_class("late", waits=False),
+                                make.claim("data")])
+    less, oldest = "its work has waited less", "another component has the oldest unseen change"
+    told = []
+    for _ in range(6):
+        asked = predict(c, ask="order").give_up()
+        told.append({each.name: (asked.verdict(each).right, asked.verdict(each).words, asked.verdict(each).evidence) for each in asked.candidates})
+
+    assert {"deployment-controller": (False, oldest, ""), "scheduling pass": (True, "it goes next", ""),
+            "persistentvolume claims": (False, less, "since change 19, scheduling pass since change 13")} == told[0]  # fmt: skip
+    x = "bind worker: default/x"
+    assert {x: (True, "it goes next", ""), "bind worker: default/b": (False, less, f"since change 71, {x} since change 16"),
+            "disks.example.com provisioner": (False, less, f"since change 81, {x} since change 16"),
+            "replicaset-controller": (False, less, f"since change 49, {x} since change 16"),
+            "scheduling pass": (False, less, f"since change 66, {x} since change 16")} == told[5]  # fmt: skip
+    assert ("t=0 s", "Scheduler binds x to n1.") == (asked.outcome.note, asked.outcome.sentence)
 
 
 def test_no_new_volume_is_offered_where_none_can_be_made(zonal):
@@ -229,6 +272,8 @@ def test_nodes_with_other_reasons_are_not_judged_alike():
             ("n03", "n09"): "node(s) had untolerated taint(s)", ("n04", "n05", "n10", "n11"): "an equal sum, 454: counts as right"} == {
                 each.members: asked.verdict(evolve(each, members=())).words for each in asked.candidates[:-1]}  # fmt: skip
     assert ("NodeResourcesFit",) == asked.outcome.verdicts["n03"].also
+    chosen, = (each for each in asked.candidates if asked.happened(each))
+    assert ("n04", "chosen, with 454 points", True) == (chosen.name, asked.verdict(chosen).words, asked.outcome.happened in ("n05", "n10", "n11"))
 
 
 def test_volumes_that_are_not_shown_are_counted_in_the_right_number():
@@ -387,8 +432,9 @@ def test_errors_list_what_there_is(zonal):
     """An unknown answer, kind of question, pod or claim is one sentence that lists what exists."""
     with pytest.raises(ValueError, match="there are: node-a, node-a-small, node-b, node-c, none of them"):
         predict(zonal).answer("node-x")
-    with pytest.raises(ValueError, match="5 candidates; 9 is none"):
-        predict(zonal).answer(9)
+    for number in (0, 6):
+        with pytest.raises(ValueError, match=f"^there are 5 candidates; {number} is none of their numbers$"):
+            predict(zonal).answer(number)
     for ask in ("node", "plugin"):
         with pytest.raises(ValueError, match=r"'2\.5' is no candidate; there are: "):
             predict(zonal, ask=ask).answer(2.5)
