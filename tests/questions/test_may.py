@@ -19,6 +19,7 @@ from kvolsched.api.kinds.node import Node
 from kvolsched.api.text import manifest
 from kvolsched.questions.may import find_witness
 from kvolsched.questions.may.changes import block, changes_of
+from kvolsched.questions.may.suggested import suggestions
 from kvolsched.questions.may.workbench import FREE_RULE, SPEC_RULE
 from kvolsched.rules.named import revision_named
 from kvolsched.views.pages.may import draw
@@ -414,6 +415,66 @@ def test_suggested_values_are_real_or_said_to_be_made_up():
     assert "change an entry of nodeSelector (another-y is made up)" in titles
     tainted = Cluster.from_manifests([node("n", taints=[{"key": "gone", "effect": "NoSchedule"}]), pod("app", gates=["g"])])
     assert "add a toleration" in [row.title for row in tainted.may("app")]
+
+
+SUGGESTING = [make.node("n2", "b", labels={"gpu": "no", "all": "x"}, taints=[{"key": "t2", "effect": "NoSchedule"}]),
+              make.node("n1", "a", labels={"gpu": "yes", "all": "x"}, taints=[{"key": "t1", "effect": "NoExecute"}])]
+ANOTHER, POOL, MADE_UP = {"name": "example.com/another-gate"}, "example.com/pool", "(example.com/pool is made up)"
+GATED = ("add a gate (example.com/another-gate is made up)", {"schedulingGates": [{"name": "a"}, ANOTHER]})
+SPREAD = {"maxSkew": 1, "topologyKey": ZONE, "whenUnsatisfiable": "DoNotSchedule", "labelSelector": {"matchLabels": {"app": "p"}}}
+SPREADING = ("add a spread constraint", {"topologySpreadConstraints": [SPREAD]})
+TWO_CONTAINERS = [{"name": "a", "image": "reg:5000/x/y:1.2", "env": [{"name": "A", "value": "b"}]}, {"name": "b", "image": "z@sha256:ab"}]
+ZONES_OF_GPUS = [[requirement(ZONE, "In", "b", "a")], [requirement("gpu", "In", "yes")]]
+
+
+def tolerating(*keys):
+    """Return tolerations of these keys."""
+    return {"tolerations": [{"key": key, "operator": "Exists"} for key in keys]}
+
+
+@pytest.mark.parametrize(("spec", "nodes", "told"), [
+    ({"containers": [{"name": "app", "image": "pause"}]}, SUGGESTING, [
+        ("add an entry to nodeSelector", {"nodeSelector": {ZONE: "a"}}),
+        ("set required node affinity", terms([requirement(ZONE, "In", "a", "b")])["spec"]),
+        (GATED[0], {"schedulingGates": [ANOTHER]}), ("add a toleration", tolerating("t2")), SPREADING,
+        ("change an image (pause:next is made up)", {"containers": [{"name": "app", "image": "pause:next"}]})]),
+    ({"gates": ["a", "b"], "nodeSelector": {ZONE: "b", "aa": "x"}}, SUGGESTING, [
+        ("add an entry to nodeSelector", {"nodeSelector": {"gpu": "no"}}),
+        ("change an entry of nodeSelector (another-x is made up)", {"nodeSelector": {"aa": "another-x"}}),
+        ("set required node affinity", terms([requirement("gpu", "In", "no", "yes")])["spec"]),
+        ("remove one of its 2 gates", {"schedulingGates": [{"name": "b"}]}),
+        (GATED[0], {"schedulingGates": [{"name": "a"}, {"name": "b"}, ANOTHER]}), ("add a toleration", tolerating("t2")), SPREADING]),
+    ({"gates": ["a"], "nodeSelector": {"gpu": "yes"}, "affinity": required({ZONE: ["b", "a"]}, {"gpu": ["yes"]}), **tolerating("t2")}, SUGGESTING, [
+        ("add an entry to nodeSelector", {"nodeSelector": {ZONE: "a"}}), ("change an entry of nodeSelector", {"nodeSelector": {"gpu": "no"}}),
+        ("shorten the values of an affinity requirement", terms([requirement(ZONE, "In", "b")], ZONES_OF_GPUS[1])["spec"]),
+        ("lengthen the values of an affinity requirement (another-a is made up)",
+         terms([requirement(ZONE, "In", "b", "a", "another-a")], ZONES_OF_GPUS[1])["spec"]),
+        ("add a requirement to each affinity term", terms(*([*term, requirement("all", "Exists")] for term in ZONES_OF_GPUS))["spec"]),
+        ("remove its gate", {"schedulingGates": None}), GATED, ("add a toleration", tolerating("t2", "t1")), SPREADING]),
+    ({"gates": ["a"], "affinity": required({ZONE: ["a"]}), "tolerations": [{"operator": "Exists"}],
+      "topologySpreadConstraints": [SPREAD | {"maxSkew": 2}, SPREAD | {"topologyKey": HOST}]}, SUGGESTING, [
+        ("add an entry to nodeSelector", {"nodeSelector": {ZONE: "a"}}),
+        ("lengthen the values of an affinity requirement", terms([requirement(ZONE, "In", "a", "b")])["spec"]),
+        ("add a requirement to each affinity term", terms([requirement(ZONE, "In", "a"), requirement("gpu", "Exists")])["spec"]),
+        ("remove its gate", {"schedulingGates": None}), GATED,
+        (f"add a toleration {MADE_UP}", {"tolerations": [{"operator": "Exists"}, *tolerating(POOL)["tolerations"]]}),
+        ("loosen a spread constraint", {"topologySpreadConstraints": [SPREAD | {"maxSkew": 3}, SPREAD | {"topologyKey": HOST}]})]),
+    ({"nodeSelector": {ZONE: "q", "gpu": "yes", "all": "x", HOST: "n1"}, "containers": TWO_CONTAINERS}, SUGGESTING, [
+        (f"add an entry to nodeSelector {MADE_UP}", {"nodeSelector": {POOL: "a"}}),
+        ("change an entry of nodeSelector (another-x is made up)", {"nodeSelector": {"all": "another-x"}}),
+        ("set required node affinity", terms([requirement(ZONE, "In", "a", "b")])["spec"]),
+        (GATED[0], {"schedulingGates": [ANOTHER]}), ("add a toleration", tolerating("t2")), SPREADING,
+        ("change an image (reg:5000/x/y:next is made up)", {"containers": [TWO_CONTAINERS[0] | {"image": "reg:5000/x/y:next"}, TWO_CONTAINERS[1]]})]),
+    ({"gates": ["a"]}, [], [
+        (f"add an entry to nodeSelector {MADE_UP}", {"nodeSelector": {POOL: "a"}}),
+        (f"set required node affinity {MADE_UP}", terms([requirement(POOL, "In", "a", "b")])["spec"]),
+        ("remove its gate", {"schedulingGates": None}), GATED, (f"add a toleration {MADE_UP}", tolerating(POOL)), SPREADING]),
+], ids=["free", "two gates", "both directives", "widest", "every label", "no nodes"])  # fmt: skip
+def test_what_may_be_tried_is_made_of_the_pod_and_the_nodes(spec, nodes, told):
+    """Zones come before labels that tell nodes apart, hostnames last; what neither pod nor nodes have is said to be made up."""
+    suggested = suggestions(manifest.from_plain(pod("p", **spec)), [manifest.from_plain(each) for each in nodes])
+
+    assert told == [(each.title, each.patch["spec"]) for each in suggested]
 
 
 @pytest.mark.parametrize(("labels", "selected"), [

@@ -276,6 +276,48 @@ def test_nodes_with_other_reasons_are_not_judged_alike():
     assert ("n04", "chosen, with 454 points", True) == (chosen.name, asked.verdict(chosen).words, asked.outcome.happened in ("n05", "n10", "n11"))
 
 
+@pytest.mark.parametrize(("count", "hidden"), [
+    (11, ""), (12, " 1 more node is judged in other ways."), (13, " 2 more nodes are judged in other ways.")])
+def test_of_many_groups_twelve_are_candidates(count, hidden):
+    """The largest groups stand there, and always that of the node that is chosen; how many nodes are in others is said."""
+    nodes = [make.node(f"n{number:02}", cpu=f"{number + 3}", memory=f"{2 * number + 1}Gi") for number in range(count)]
+    small = [make.node(f"z{number}", cpu="1") for number in range(2)]
+    asked = predict(Cluster.from_manifests([*nodes, *small, make.pod("app", requests={"cpu": "2", "memory": "1Gi"})]))
+    names = [each.name for each in asked.candidates]
+
+    assert f"It asks for 2 cpu and 1Gi of memory.{hidden}" == asked.about
+    assert [*(f"n{number:02}" for number in range(min(count, 11) - 1)), f"n{count - 1}", "z0", NONE] == names
+    assert [("z0", "z1")] == [each.members for each in asked.candidates if len(each.members) > 1]
+    assert f"n{count - 1}" == asked.right
+
+
+def test_a_claim_may_be_named_and_must_be_without_a_volume():
+    """The named claim is meant, by default the pod's first that has no volume; one that has a volume is no question."""
+    c = Cluster.from_manifests([make.node("n1"), make.storage_class("late"), make.volume("v1", bound="a"), make.claim("a", bound="v1"),
+                                make.claim("c"), make.claim("b"), make.pod("app", "c", "b", "a", "absent")])  # fmt: skip
+
+    assert ["Which volume will b get?", "Which volume will c get?"] == [predict(c, ask="volume", **named).title for named in ({}, {"claim": "c"})]
+    with pytest.raises(ValueError, match="^pvc/a has v1 already: nothing is left to predict$"):
+        predict(c, ask="volume", claim="a")
+    bound = Cluster.from_manifests([make.node("n1"), make.volume("v1", bound="a"), make.claim("a", bound="v1"), make.pod("app", "a")])
+    with pytest.raises(ValueError, match="^pod/app has no claim without a volume: nothing is left to predict$"):
+        predict(bound, ask="volume")
+
+
+def test_a_plugin_of_ones_own_may_be_the_one_that_rejects():
+    """It is a candidate like those that ship, without words on what it looks at; a named node that fits is rejected by none."""
+    c = Cluster.from_manifests([make.node("n2", "a"), make.node("n1", "b"), make.pod("app")])
+    c = c.with_plugin(lambda _pod, node, _seen: node.metadata.name == "n1" or "too far", name="moon")
+    rejected, fitting = predict(c, ask="plugin"), predict(c, ask="plugin", node="n1")
+
+    assert [("NodeName", "the pod's spec.nodeName"), ("moon", "a plugin of your own"), (NONE, "the pod fits there")] == [
+        (each.name, each.facts) for each in rejected.candidates if each.name in ("NodeName", "moon", NONE)]  # fmt: skip
+    assert ("Which plugin rejects n2 first for app?", "n2: a · 4 cpu, 64Gi free. It asks for 0.1 cpu.") == (rejected.title, rejected.about)
+    assert "moon is the first in the order of plugins that rejects n2: too far." == rejected.give_up().outcome.sentence
+    assert ("n1: b · 4 cpu, 64Gi free. It asks for 0.1 cpu.", NONE, "Every plugin passes n1.") == (
+        fitting.about, fitting.right, fitting.give_up().outcome.sentence)
+
+
 def test_volumes_that_are_not_shown_are_counted_in_the_right_number():
     """Of nine volumes eight are shown and one is not; of ten, two are not."""
     one, two = (predict(kvolsched.scenario("disks-by-node", nodes=nodes, exact=exact), ask="volume").about
@@ -377,11 +419,11 @@ def test_what_never_comes_to_rest_is_followed_for_a_thousand_steps():
 
 def test_a_cluster_that_has_moved_is_not_stepped(zonal):
     """What was asked holds for the place where it was asked; the reveal then tells and steps nothing."""
-    asked = predict(zonal)
-    zonal.run()
-    before = zonal.digest()
-    assert "node-a" == asked.give_up().outcome.happened
-    assert before == zonal.digest()
+    for asked, move in ((predict(zonal), zonal.step), (predict(zonal.fork(), ask="end"), zonal.run)):
+        move()
+        before, step = zonal.digest(), zonal.world.step_number
+        assert "node-a" == asked.give_up().outcome.happened
+        assert (before, step) == (zonal.digest(), zonal.world.step_number)
 
 
 def test_answers_are_counted_by_question_with_first_tries_apart(zonal):
@@ -466,6 +508,13 @@ def test_the_volumes_that_are_shown_are_far_apart_by_name():
 
     assert ["disk-1-200", "disk-1-50", "disk-2-200", "disk-2-50", "disk-3-50", "disk-4-200", "disk-4-50", "disk-5-200", NONE] == shown[5]
     assert ["disk-1-200", "disk-2-50", *(f"disk-{node}-200" for node in range(3, 9)), NONE] == shown[8]
+
+
+def test_of_many_volumes_of_which_none_is_taken_eight_are_shown():
+    """They are spread over their names as well where the claim gets none of them."""
+    asked = with_volumes(*(make.volume(f"v{number:02}", "5Gi") for number in range(12)))[0]
+
+    assert (NONE, [*(f"v{number:02}" for number in (0, 1, 3, 4, 6, 7, 9, 10)), NONE]) == (asked.right, [each.name for each in asked.candidates])
 
 
 def test_a_claim_that_may_get_a_default_class_may_get_a_volume():

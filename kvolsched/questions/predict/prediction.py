@@ -309,7 +309,7 @@ class Prediction(AskedQuestion):
         return self._outcome.steps
 
     def _candidate(self, name: Any) -> PossibleAnswer:
-        return super()._candidate(self.cluster.revision.profile.name_of(name) if self.ask == "plugin" else name)
+        return super()._candidate(self.cluster.revision.profile.name_of(name))
 
 
 def predict(cluster: ClusterCore, question: str = "", *, pod: str = "", ask: str = "node", node: str = "",
@@ -358,7 +358,8 @@ def predict(cluster: ClusterCore, question: str = "", *, pod: str = "", ask: str
             PossibleAnswer(kinds.GONE, "it is deleted or evicted"))  # fmt: skip
     found = (*nodes, PossibleAnswer(NONE)) if ask == "node" else (*nodes, *ends)
     hidden = count - sum(len(each.stands_for) for each in nodes)
-    about += f" {hidden} more nodes are judged in other ways." if hidden else ""
+    more = "more node is" if hidden == 1 else "more nodes are"
+    about += f" {hidden} {more} judged in other ways." if hidden else ""
     return Prediction(cluster, question or ASKS[ask].format(pod=_short(key)), ask, about, found, find, ref(key))
 
 
