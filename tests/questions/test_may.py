@@ -565,6 +565,58 @@ def test_a_narrowing_that_drops_node_affinity_is_offered_as_one_that_keeps_it():
     assert f"add {ZONE}: a to nodeSelector" == row.remedy
 
 
+RULE_OF_SPEC, NO_GATE_HOLDS = f"rule: {SPEC_RULE}", "rule: the pod has no scheduling gate"
+NOT_AT_TOP = "write spec.nodeSelector and spec.tolerations: a patch begins where a manifest does"
+
+
+@pytest.mark.parametrize(("patch", "kind", "code", "hint", "explained", "remedy"), [
+    ({"spec": {"priority": 7}}, "merge", 422, "", RULE_OF_SPEC, ""),
+    ({"spec": {"nodeName": "a1", "nodeSelector": {VM: "spot"}}}, "merge", 422, "", RULE_OF_SPEC, f"add {VM}: spot to nodeSelector"),
+    ({"spec": {"containers": [{"image": "x"}]}}, "merge", 422, "", RULE_OF_SPEC, ""),
+    ({"spec": {"containers": [{"name": "app"}]}}, "merge", 422, "a merge patch replaces a whole list: this one drops spec.containers[app].image, "
+     'spec.containers[app].resources; kind="strategic" merges the list', RULE_OF_SPEC, ""),
+    ({"spec": {"containers": [{"name": "new", "image": "x"}]}}, "strategic", 422, "", "", ""),
+    ({"nodeSelector": {"a": "b"}, "tolerations": [], "kind": "Pod"}, "merge", 200, NOT_AT_TOP, "", ""),
+    ({"nodeSelector": 3, "tolerations": 3, "spec": {"nodeSelector": 3}}, "merge", 400, NOT_AT_TOP,
+     "the patch leaves nothing that the API server can read as this pod", ""),
+    ({"nothing": 3, "spec": 3}, "merge", 400, "", "the patch leaves nothing that the API server can read as this pod", ""),
+    ({"nodeSelector": {"a": "b"}}, "json", 422, "", "the patch leaves nothing that the API server can read as this pod", ""),
+])  # fmt: skip
+def test_a_patch_that_is_no_narrowing_is_told_how_else_it_may_be_written(patch, kind, code, hint, explained, remedy):
+    """At which place a field belongs, which kind merges a list; what is refused for another field is offered without that field."""
+    row, = gated(affinity=required({ZONE: ["a"]})).may("app", patch, kind=kind)
+
+    assert (code, hint, explained, remedy) == (row.code, row.hint, row.explanation, row.remedy)
+
+
+def test_the_same_remedy_is_told_once():
+    """Where required terms stay as they are, what is added is the entries alone; without a gate nothing may be added."""
+    row, = gated(affinity=required({ZONE: ["a"]})).may("app", {"spec": {"nodeName": "a1", "nodeSelector": {ZONE: "b"}}})
+    free, = gated(gates=(), affinity=required({ZONE: ["a", "b"]})).may("app", terms([requirement(ZONE, "In", "a")]))
+
+    assert (f"add {ZONE}: b to nodeSelector", {"spec": {"nodeSelector": {ZONE: "b"}}}) == (row.remedy, json.loads(row.instead))
+    assert ("", "", True) == (free.remedy, free.instead, free.explanation.startswith(NO_GATE_HOLDS))
+
+
+def test_an_outage_has_no_status_and_a_long_text_is_cut_in_the_error():
+    """Nobody answers a patch while the API server is out; of a text of two documents the first 60 characters are quoted."""
+    c = gated()
+    c.outage(seconds=60)
+    assert (0, "ConnectionRefused", "") == (lambda row: (row.code, row.reason, row.explanation))(c.may("app", {"spec": {"priority": 7}})[0])
+    text = f"a: {'b' * 90}\n---\n{{}}"
+    with pytest.raises(ValueError, match="a patch is one YAML") as refused:
+        c.may("app", text)
+    assert f"a patch is one YAML document; this text has 2: 'a: {'b' * 57}'" == str(refused.value)
+
+
+def test_a_patch_of_ones_own_has_its_own_rule():
+    """The sentence of what may change stands at the top of suggested changes alone."""
+    answers = gated().may("app", {"spec": {"priority": 7}})
+
+    assert ("", False) == (answers.rule, answers.suggested)
+    assert (SPEC_RULE, True) == ((suggested := gated().may("app")).rule, suggested.suggested)
+
+
 def test_a_patch_that_leaves_no_pod_says_so():
     """Of a pod that cannot be read no nodes are compared: its effect is told in words."""
     row, = gated().may("app", {"spec": {"nodeSelector": 3}})

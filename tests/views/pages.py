@@ -37,7 +37,7 @@ def faults(html):
     return [
         *FOREIGN.findall(html), *(counts for counts in tables if len(set(counts)) > 1),
         *sorted(name for name in classes if f".{name}" not in sheet() and name not in UNSTYLED),
-        *sorted({each.tag for each in root.iter()} - ELEMENTS), *sorted({each.get("role", "") for each in root.iter()} - ROLES),
+        *sorted({each.tag.rpartition("}")[2] for each in root.iter()} - ELEMENTS), *sorted({each.get("role", "") for each in root.iter()} - ROLES),
     ]  # fmt: skip
 
 

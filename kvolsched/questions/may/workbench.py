@@ -110,8 +110,7 @@ def _try(cluster: ClusterCore, key: Key, before: Pod, nodes: Sequence[Node], pat
     rules = _broken_rules(before, after, refused) if refused is not None and after is not None else ()
     loses = after is not None and find_witness(after, before) is not None
     relation = "unknown" if after is None else RELATION_OF[witness is not None, loses]
-    narrows = refused is not None and relation in ("same", "narrower") and bool(before.spec.scheduling_gates)
-    instead = _allowed_instead(cluster, key, before, after) if narrows and after is not None else []
+    instead = _allowed_instead(cluster, key, before, after) if refused is not None and after is not None else []
     return PatchRow(
         patch=_one_line(patch), allowed=refused is None,
         code=200 if refused is None else CODES.get(refused.reason, 500),
@@ -137,7 +136,7 @@ def _hint(before: Pod, after: Pod | None, patch: ManifestPatch) -> str:
         paths = " and ".join(f"spec.{key}" for key in outside)
         return f"write {paths}: a patch begins where a manifest does" if outside else ""
     merged = attrs.evolve(patch, kind="strategic").apply(before)
-    if patch.kind != "merge" or isinstance(merged, Denial) or merged == after:
+    if isinstance(merged, Denial) or merged == after:
         return ""
     lost = list(dict.fromkeys(_lost(to_plain(before), to_plain(after), data, "")))
     return (f'a merge patch replaces a whole list: this one drops {", ".join(lost)}; kind="strategic" merges the list'
@@ -164,7 +163,7 @@ def _allowed_instead(cluster: ClusterCore, key: Key, before: Pod, after: Pod) ->
     Both are proved: the nodes by the search for a witness in both directions, the answer on a fork.
     """
     found = []
-    for patch in _additions(before, after) if _changes_directives(before, after) else ():
+    for patch in _additions(before, after):
         wanted = ManifestPatch({"spec": patch})
         changed = wanted.apply(before)
         if isinstance(changed, Denial) or find_witness(changed, after) or find_witness(after, changed):
@@ -205,11 +204,11 @@ def _additions(before: Pod, after: Pod) -> Iterator[dict[str, Any]]:
     selector = {**after.spec.node_selector, **before.spec.node_selector}
     entries = {"nodeSelector": selector} if selector != dict(before.spec.node_selector) else {}
     terms = [to_plain(term) for term in wanted.node_selector_terms] if wanted is not None else []
-    if len(terms) == 1 and all(each.get("operator") == "In" and len(each["values"]) == 1  # as an entry of nodeSelector
-                               for each in terms[0].get("matchExpressions", ({},))):  # fmt: skip
-        pairs = {each["key"]: each["values"][0] for each in terms[0]["matchExpressions"]}
-        yield {"nodeSelector": {**pairs, **selector}}
     if terms and stored != wanted:
+        if len(terms) == 1 and all(each.get("operator") == "In" and len(each["values"]) == 1  # as an entry of nodeSelector
+                                   for each in terms[0].get("matchExpressions", ({},))):  # fmt: skip
+            pairs = {each["key"]: each["values"][0] for each in terms[0]["matchExpressions"]}
+            yield {"nodeSelector": {**pairs, **selector}}
         old = [to_plain(term) for term in stored.node_selector_terms] if stored is not None else [{}] * len(terms)
         more = terms * len(old) if len(terms) == 1 else terms
         if len(more) == len(old):
