@@ -94,7 +94,7 @@ def test_a_clause_is_marked_in_its_own_message():
     assert sorted({clause.start for clause in rows.clauses}) == [clause.start for clause in rows.clauses]
     again = decode('0/9 nodes are available: 1 running PreBind plugin "x": 0/2 nodes are available: 2 a, 2 a.')
     assert [(25, 83), (-1, -1)] == [(clause.start, clause.end) for clause in marked(again).clauses][::2]
-    assert told(draw(again, 940)).startswith("1 of 2 nodes stops")
+    assert told(draw(again, 940)).startswith("Two plugins share the blame: 2 nodes at an unknown rule, 1 at kube-scheduler")
 
 
 def test_a_command_is_copied_as_one_line():
@@ -128,6 +128,20 @@ def test_a_cut_sentence_says_so_in_its_picture():
     assert [("Insufficient cpu", False), ("node(s) had…", True)] == [(row.of.clause, row.of.cut) for row in marked(found).clauses]
     assert "The sentence was cut here" in draw(found, 940)
     assert "The sentence was cut before any rule" == marked(decode("0/5 nodes are available: ...")).headline
+
+
+@pytest.mark.parametrize(("sentence", "bands"), [
+    ("0/5000 nodes are available: 1 Insufficient cpu, 4999 node(s) were unschedulable.", [("node", "50.5"), ("resources", "1.5")]),
+    ("0/13 nodes are available: 6 Insufficient cpu, 7 node(s) were unschedulable.", [("node", "26.5"), ("resources", "22.5")]),
+    ("0/13 nodes are available: 6 Insufficient cpu, 6 node(s) were unschedulable.", [("node", "22.5"), ("resources", "22.5"), ("none", "2.5")]),
+    ("0/12 nodes are available: 12 Insufficient cpu.", [("resources", "2.8")] * 12),
+    ("0/3 nodes are available: 1 Insufficient cpu.", [("resources", "4"), *[("none", "4")] * 2]),
+])  # fmt: skip
+def test_nodes_are_lines_or_bands_to_scale(sentence, bands):
+    """Up to twelve nodes are a line each; of more a band has their share of the height, at least one and a half px."""
+    drawn = re.findall(r'<rect class="k-s-(\w+)" x="128" y="[\d.]+" width="[\d.]+" height="([\d.]+)"', draw(decode(sentence), 940))
+
+    assert bands == drawn
 
 
 def test_how_many_nodes_come_in_stays_beside_the_sieve():
