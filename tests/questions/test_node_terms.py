@@ -1,5 +1,8 @@
 """Nodes by one-line terms: the same answer as a node selector, whatever way it is written."""
 
+import re
+from xml.etree import ElementTree as ET
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -34,8 +37,29 @@ all of these     ✕     ✓     ✕     ✓     ✕
 2 of 5 nodes match: a2, b2 (rack is example.com/rack)""" == repr(racks.where("rack!=r1, rack"))
     drawn = racks.where("rack!=r1, rack").figure()
     assert "rack is example.com/rack" in drawn.draw(960, "").replace("<wbr/>", "")  # where a line may break
-    many = Cluster.from_manifests([make.node(f"n{number:02}") for number in range(23)])
-    assert "3 nodes more" in many.where("rack").figure().draw(960, "")
+
+
+@pytest.mark.parametrize(("count", "more"), [
+    (2, []), (20, []), (21, ['<p class="k-b">1 node more</p>']), (23, ['<p class="k-b">3 nodes more</p>'])])
+def test_twenty_nodes_have_columns(count, more):
+    """A Yes is pale, what several lines amount to is strong, a No has no ground; of more than twenty nodes the rest is counted first."""
+    nodes = [make.node(f"n{number:02}", labels={"a.com/rack": "r1"} if number % 2 else {}) for number in range(count)]
+    page = Cluster.from_manifests(nodes).where("rack=r1, !disk").figure().draw(900, "")
+    found = ET.fromstring(page.replace("<wbr/>", ""))  # noqa: S314 - our own string
+    lines = [[(cell.find("*").tag, cell.find("*").get("class", ""), "".join(cell.itertext()).strip()) for cell in line] for line in found.iter("tr")
+             if line.find("td") is not None]  # fmt: skip
+    pale, strong = "k-side k-p-ok k-t-ok", "k-side k-s-ok k-on"
+    halves = min(20, count) // 2
+
+    assert [
+        [("span", "", "rack In [r1]"), *[("div", "", "✕ –"), ("div", pale, "✓ r1")] * halves],
+        [("span", "", "disk DoesNotExist"), *[("div", pale, "✓ –")] * 2 * halves],
+        [("b", "", "all of these"), *[("div", "", "✕"), ("div", strong, "✓")] * halves],
+    ] == lines  # fmt: skip
+    assert ["", *(f"n{number:02}" for number in range(min(20, count)))] == ["".join(head.itertext()) for head in found.iter("th")]
+    notes = re.findall("<p.*?</p>", page)
+    assert (more, '<p class="k-q">rack is a.com/rack</p>') == (notes[: len(more)], notes[-1])
+    assert f"{count // 2} of {count} nodes match{'es' * (count == 2)}: n01" in notes[len(more)]
 
 
 def test_what_cannot_be_read_is_an_error(racks):

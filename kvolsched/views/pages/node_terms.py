@@ -3,6 +3,7 @@
 A Yes is pale green, a No has no ground; what several lines amount to is strong, and the last line decides.
 """
 
+from kvolsched.api.words import counted
 from kvolsched.questions.node_terms import MatchedNodes, TermLine
 from kvolsched.views.drawing.html import Html, block, page, row, table, tag
 
@@ -13,7 +14,7 @@ def draw(found: MatchedNodes, width: int, selection: str = "") -> str:
     """Return the lines, and below them the notes; nodes that are more than have columns are counted."""
     notes = [f"{found.sentence}.", *(f"{short} is {key}" for short, key in found.keys)]
     if len(found.nodes) > MOST_NODES:
-        notes.insert(0, f"{len(found.nodes) - MOST_NODES} nodes more")
+        notes.insert(0, f"{counted(len(found.nodes) - MOST_NODES, 'node')} more")
     return page(table(map(_row, found.lines), ("", *found.nodes[:MOST_NODES])) if found.lines else "",
                 *(tag("p", "k-q" if number else "k-b", note) for number, note in enumerate(notes)))
 
