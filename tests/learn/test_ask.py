@@ -10,6 +10,7 @@ from nbformat import v4
 import kvolsched
 from kvolsched.api import sealed_output
 from kvolsched.api.sealed_output import MIME, outputs_of, seal, unseal
+from kvolsched.questions.predict.bet import Bet, _means
 from kvolsched.views.panel import held_back
 
 
@@ -33,6 +34,39 @@ def test_the_choice_that_names_the_value_is_right(choices, value, right):
 
     assert asked.is_right
     assert asked.outcome.happened == right
+
+
+@pytest.mark.parametrize(("choice", "meant", "others"), [
+    ("1 to 9", (1, 9, 4.5), (0, 10, 0.9, 9.1)), ("-3 to -1", (-3, -1), (-4, 0, 3)), ("0.5 to 1.5 of it", (0.5, 1.5), (0.4, 1.6)),
+    ("more than 5", (6, 5.1), (5, 4)), ("fewer than 3", (2, -1), (3, 4)), ("less than 3 pods", (2.9,), (3,)),
+    ("None of 4", (0, 4), (1,)), ("no pod", ("no", "pod"), (0, "none", "")), ("12 of 12", (12,), (1, 2)), ("-2", (-2,), (2,)),
+    ("Yes, at once", (True,), (False,)), ("no: never", (False,), (True,)), ("nothing", (), (False, True, 0)),
+    ("on node-a", ("node-a", "NODE-A", " on "), ("node", "a", "node-")), ("node-a.b (c)", ("node-a.b", "c"), ("node-aXb",)),
+])  # fmt: skip
+def test_a_choice_means_a_value(choice, meant, others):
+    """Both ends of a range belong to it, a bound does not; words are whole words, whatever their case, and dots are dots."""
+    assert ([], []) == ([value for value in meant if not _means(choice, value)], [value for value in others if _means(choice, value)])
+
+
+@pytest.mark.parametrize(("said", "right"), [(5, True), (9.0, True), (7, True), (4.9, False), (9.1, False)])
+def test_a_number_is_right_as_far_from_the_value_as_the_bet_says(said, right):
+    """The answer is marked with the value told beside it; the count of first answers takes the later word."""
+    asked = Bet(f"How many, {said}?", (), within=2)
+    before = repr(asked)
+    asked.answer(said)
+    asked.was(7)
+
+    assert before.splitlines() == [f"How many, {said}?", "  2 more or less is right, too", "not answered yet: .answer(name), then .reveal()"]
+    assert [f"you: {said:g} {'✓' if right else '✕'}", "it happened: 7. It was 7."] == repr(asked).splitlines()[-2:]
+    assert (right, "7", [f"{said:g}"]) == (asked.is_right, asked.right, [each.name for each in asked.candidates])
+    assert [right] == asked._tries
+
+
+@pytest.mark.parametrize("choices", [("one",), ("a", "b", "a")])
+def test_a_bet_wants_choices_that_differ(choices):
+    """One choice alone, and two that are equal, are no question."""
+    with pytest.raises(ValueError, match="wants two or more choices that differ, or number=True; got "):
+        kvolsched.ask("Which?", *choices)
 
 
 @pytest.mark.parametrize("value", [7, "c", True])

@@ -144,6 +144,32 @@ def test_nodes_are_lines_or_bands_to_scale(sentence, bands):
     assert bands == drawn
 
 
+def test_a_sieve_stands_where_it_has_room():
+    """Its plugins are at equal distances, wider if they stop a node; the words at the left begin at the edge, those below stand under their plugin."""
+    page = draw(decode("0/3 nodes are available: 1 Insufficient cpu, 1 blue moon."), 560)
+    boxes = re.findall(r'<rect class="(k-[^b][^"]+)" x="([\d.]+)" y="0" width="(\d+)" height="60" rx="3"/>', page)
+    words = re.findall(r'<text x="([\d.]+)" y="([\d.]+)" class="([^"]+)">([^<]+)', page)
+    blanks = re.findall(r'<rect class="k-blank" x="([\d.]+)" y="(-?\d+)" width="([\d.]+)" height="(\d+)"', page)
+
+    assert [("k-p-node", "98.3", "16"), ("k-p-node", "126.9", "16"), ("k-s-resources", "240.4", "18"), ("k-p-storage", "270", "16"),
+            ("k-also k-l-ink k-part", "440.7", "18")] == [boxes[place] for place in (0, 1, 5, 6, 12)]  # fmt: skip
+    assert [("96.3", "-1", "20", "62"), ("238.4", "-1", "22", "62"), ("163.7", "66", "171.4", "28"), ("358.6", "66", "182.2", "28")] == [
+        blanks[place] for place in (0, 5, 13, 14)]  # fmt: skip
+    assert [("106.3", "34", "k-letters k-t-node", "U"), ("249.4", "35", "k-letters k-big k-on", "F"), ("449.7", "35", "k-letters k-big", "?")] == [
+        words[place] for place in (0, 5, 12)]  # fmt: skip
+    assert [
+        ("0", "26", "k-h", "3 nodes"), ("0", "41", "k-w", "come in; the"), ("0", "54", "k-w", "order of asking"), ("476", "26", "k-h", "1 of 3"),
+        ("476", "41", "k-w", "in no clause"), ("249.4", "78", "k-m k-b k-mid k-t-resources", "1 stops at NodeResourcesFit"),
+        ("249.4", "91", "k-w k-mid", "no later plugin is asked about them"), ("449.7", "78", "k-m k-b k-mid k-strong", "1 stops at an unknown rule"),
+        ("449.7", "91", "k-w k-mid", "1 at least: the 1 before may fail here too"),
+    ] == words[13:]  # fmt: skip
+    assert ["M249.4 60V66", "M449.7 60V66"] == re.findall(r'<path d="([^"]+)" class="k-l-none"', page)
+    assert '<svg xmlns="http://www.w3.org/2000/svg" width="560" height="102"' in page
+    wide = draw(decode("0/3 nodes are available: 1 Insufficient cpu, 1 blue moon."), 940)
+    assert [("0", "26", "k-h", "3 nodes come in"), ("0", "41", "k-w", "plugins ask in this order"), ("826", "26", "k-h", "1 of 3")] == re.findall(
+        r'<text x="([\d.]+)" y="([\d.]+)" class="([^"]+)">([^<]+)', wide)[13:16]
+
+
 def test_how_many_nodes_come_in_stays_beside_the_sieve():
     """The number of nodes stands in bold at the left, of a large cluster in fewer words."""
     def comes_in(number):
