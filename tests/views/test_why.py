@@ -210,7 +210,38 @@ def test_one_node_is_one_column():
     assert "shop/web: the pod asks for 5 cpu, and the only node, n-0000, has 4" in words(page)
 
 
-@pytest.mark.parametrize(("width", "spans"), [(720, 4), (480, 3)])
+@pytest.mark.parametrize(("groups", "pieces", "alike"), [
+    ((1, 1, 1, 1, 1), [], False), ((2, 2, 1, 1), [], True), ((2, 1, 1, 1, 1), ["33.33%", *["16.67%"] * 4], True)])
+def test_from_five_columns_on_all_nodes_are_shown_to_scale(groups, pieces, alike):
+    """A piece for each column, tied to its clause; where each column is one node there is nothing to scale, and the head says so."""
+    tainted = [make.node(f"n{group}{number}", taints=[f"t{group}"]) for group, count in enumerate(groups) for number in range(count)]
+    page = picture.draw(card_of(Cluster.from_manifests([*tainted, make.pod("a")]).why("a")), 940)
+    drawn = re.findall(r'<span class="k-s-node k-on" data-tie="(g\d c1)" style="width:([^"]+)">(\d)', page)
+
+    assert [(f"g{place} c1", width, str(count)) for place, (width, count) in enumerate(zip(pieces, groups, strict=False))] == drawn
+    assert (f"{sum(groups)} nodes, to scale" in texts(page)) == bool(pieces)
+    assert [alike, not alike] == [said in texts(page) for said in (
+        "Nodes that are judged alike share a column", "Each node stands under the clause that counts it")]  # fmt: skip
+
+
+def test_amounts_are_bars_to_the_scale_of_their_row():
+    """What is there is a bar and what is asked a tick, both of the largest amount of the row; a cell without amounts has neither."""
+    page = picture.draw(card_of(dump("storage").why("kafka-2")), 940)
+    found = re.findall(r'<div class="k-side ([^"]+)"[^>]* data-ref="cell/(\d/\d)" data-tie="([^"]+)"[^>]*><span[^>]*>(.)</span> (.*?)</div></td>', page)
+    amounts = {at: re.findall(r'style="(?:width:|left:min\()([^,"]+)', rest) for _, at, _, _, rest in found}
+
+    assert {"1/0": ["66.67%", "100%"], "2/0": ["100%", "20%"], "2/1": ["100%", "20%"], "2/2": ["15%", "20%"]} == {
+        at: shares for at, shares in amounts.items() if shares}
+    assert [("k-soft", "0/0", "g0 d0", "✓"), ("k-s-node k-on", "0/1", "g1 d0 c2", "⊘"), ("k-soft", "0/2", "g2 d0", "✓"),
+            ("k-s-storage k-on", "1/0", "g0 d1 c1", "✕"), ("k-soft", "1/1", "g1 d1", "✓"), ("k-soft", "1/2", "g2 d1", "✓"),
+            ("k-soft", "2/0", "g0 d2", "✓"), ("k-soft", "2/1", "g1 d2", "✓"), ("k-refused k-t-storage", "2/2", "g2 d2", "✕"),
+            ("k-soft", "3/0", "g0 d3", "✓"), ("k-soft", "3/1", "g1 d3", "✓"), ("k-s-node k-on", "3/2", "g2 d3 c3", "⊘")] == [
+                each[:4] for each in found]  # fmt: skip
+    assert "bar: what is there; tick: what is asked" in told(page)
+    assert [] == faults(page)
+
+
+@pytest.mark.parametrize(("width", "spans"), [(720, 4), (494, 4), (493, 3), (480, 3)])
 def test_the_words_of_a_demand_stand_beside_its_cells_or_above(width, spans):
     """Where three columns have room beside the demands each line has four cells, else words and cells alternate."""
     page = drawn(dump("storage").why("kafka-2"), width)
