@@ -53,11 +53,11 @@ SIEVES = (  # sentences whose nodes are few or many, all counted or not, by one 
     "0/13 nodes are available: 6 Insufficient cpu, 7 node(s) didn't satisfy existing pods anti-affinity rules.",
     "0/13 nodes are available: 6 node(s) were unschedulable, 6 node(s) didn't match pod affinity rules.",
     "0/5000 nodes are available: 1 Insufficient cpu, 4999 node(s) were unschedulable.",
-    "0/14 nodes are available: 1 Insufficient cpu, 1 node(s) were unschedulable, 1 node(s) had untolerated taint {a: b}, "
-    "1 node(s) didn't match Pod's node affinity/selector, 2 node(s) didn't have free ports for the requested pod ports, "
-    "2 node(s) exceed max volume count, 2 node(s) didn't find available persistent volumes to bind, "
-    "2 node(s) had no available volume zone, 1 node(s) didn't match pod topology spread constraints, "
-    "1 node(s) didn't match pod anti-affinity rules.",
+    ("0/14 nodes are available: 1 Insufficient cpu, 1 node(s) were unschedulable, 1 node(s) had untolerated taint {a: b}, "
+     "1 node(s) didn't match Pod's node affinity/selector, 2 node(s) didn't have free ports for the requested pod ports, "
+     "2 node(s) exceed max volume count, 2 node(s) didn't find available persistent volumes to bind, "
+     "2 node(s) had no available volume zone, 1 node(s) didn't match pod topology spread constraints, "
+     "1 node(s) didn't match pod anti-affinity rules."),
     "0/1 nodes are available: 1 Insufficient cpu, 1 Insufficient memory.",
     "0/2 nodes are available: 1 Insufficient cpu, 2 Insufficient memory.",
     "0/9 nodes are available: 2 Insufficient cpu, 3 Insufficient memory, 3 Too many pods, 1 node(s) were unschedulable.",

@@ -566,6 +566,8 @@ def test_a_narrowing_that_drops_node_affinity_is_offered_as_one_that_keeps_it():
 
 
 RULE_OF_SPEC, NO_GATE_HOLDS = f"rule: {SPEC_RULE}", "rule: the pod has no scheduling gate"
+MERGE_LISTS = ("a merge patch replaces a whole list: this one drops spec.containers[app].image, spec.containers[app].resources; "
+               'kind="strategic" merges the list')
 NOT_AT_TOP = "write spec.nodeSelector and spec.tolerations: a patch begins where a manifest does"
 
 
@@ -573,8 +575,7 @@ NOT_AT_TOP = "write spec.nodeSelector and spec.tolerations: a patch begins where
     ({"spec": {"priority": 7}}, "merge", 422, "", RULE_OF_SPEC, ""),
     ({"spec": {"nodeName": "a1", "nodeSelector": {VM: "spot"}}}, "merge", 422, "", RULE_OF_SPEC, f"add {VM}: spot to nodeSelector"),
     ({"spec": {"containers": [{"image": "x"}]}}, "merge", 422, "", RULE_OF_SPEC, ""),
-    ({"spec": {"containers": [{"name": "app"}]}}, "merge", 422, "a merge patch replaces a whole list: this one drops spec.containers[app].image, "
-     'spec.containers[app].resources; kind="strategic" merges the list', RULE_OF_SPEC, ""),
+    ({"spec": {"containers": [{"name": "app"}]}}, "merge", 422, MERGE_LISTS, RULE_OF_SPEC, ""),
     ({"spec": {"containers": [{"name": "new", "image": "x"}]}}, "strategic", 422, "", "", ""),
     ({"nodeSelector": {"a": "b"}, "tolerations": [], "kind": "Pod"}, "merge", 200, NOT_AT_TOP, "", ""),
     ({"nodeSelector": 3, "tolerations": 3, "spec": {"nodeSelector": 3}}, "merge", 400, NOT_AT_TOP,
@@ -602,7 +603,8 @@ def test_an_outage_has_no_status_and_a_long_text_is_cut_in_the_error():
     """Nobody answers a patch while the API server is out; of a text of two documents the first 60 characters are quoted."""
     c = gated()
     c.outage(seconds=60)
-    assert (0, "ConnectionRefused", "") == (lambda row: (row.code, row.reason, row.explanation))(c.may("app", {"spec": {"priority": 7}})[0])
+    row, = c.may("app", {"spec": {"priority": 7}})
+    assert (0, "ConnectionRefused", "") == (row.code, row.reason, row.explanation)
     text = f"a: {'b' * 90}\n---\n{{}}"
     with pytest.raises(ValueError, match="a patch is one YAML") as refused:
         c.may("app", text)

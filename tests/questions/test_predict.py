@@ -6,7 +6,16 @@ from manifests import node, pod
 
 import kvolsched
 from kvolsched import Cluster, make
-from kvolsched.questions.predict import ASKS, NONE, Bet, NotAnswered, forget_grades, grade, predict, question_of_next_step
+from kvolsched.questions.predict import (
+    ASKS,
+    NONE,
+    Bet,
+    NotAnswered,
+    forget_grades,
+    grade,
+    predict,
+    question_of_next_step,
+)
 from kvolsched.questions.predict.candidates import GONE, NEW, PENDING
 from kvolsched.rules.named import plugin_card
 from kvolsched.scheduler.framework.verdict import PreFilterResult
@@ -297,10 +306,10 @@ def test_a_claim_may_be_named_and_must_be_without_a_volume():
                                 make.claim("c"), make.claim("b"), make.pod("app", "c", "b", "a", "absent")])  # fmt: skip
 
     assert ["Which volume will b get?", "Which volume will c get?"] == [predict(c, ask="volume", **named).title for named in ({}, {"claim": "c"})]
-    with pytest.raises(ValueError, match="^pvc/a has v1 already: nothing is left to predict$"):
+    with pytest.raises(ValueError, match=r"^pvc/a has v1 already: nothing is left to predict$"):
         predict(c, ask="volume", claim="a")
     bound = Cluster.from_manifests([make.node("n1"), make.volume("v1", bound="a"), make.claim("a", bound="v1"), make.pod("app", "a")])
-    with pytest.raises(ValueError, match="^pod/app has no claim without a volume: nothing is left to predict$"):
+    with pytest.raises(ValueError, match=r"^pod/app has no claim without a volume: nothing is left to predict$"):
         predict(bound, ask="volume")
 
 

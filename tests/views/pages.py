@@ -41,7 +41,9 @@ def faults(html):
     ]  # fmt: skip
 
 
-ELEMENTS = set("a b br button circle clipPath code defs details div g h3 h4 i li line ol p path pattern polygon polyline pre rect small span "
-               "style summary svg table tbody td text th thead title tr tspan ul use".split())  # fmt: skip
-ROLES = set(" alert button columnheader grid gridcell group img note row rowheader status".split(" "))
+ELEMENTS = frozenset((
+    "b", "br", "button", "circle", "clipPath", "code", "defs", "details", "div", "g", "h3", "h4", "i", "li", "line", "ol", "p", "path", "pattern",
+    "polygon", "polyline", "pre", "rect", "small", "span", "style", "summary", "svg", "table", "tbody", "td", "text", "th", "thead", "title", "tr",
+    "tspan", "ul", "use"))  # fmt: skip
+ROLES = {"", "alert", "button", "columnheader", "grid", "gridcell", "group", "img", "note", "row", "rowheader", "status"}
 UNSTYLED = {"k-b", "k-differs", "k-half", "k-live", "k-one", "k-track"}

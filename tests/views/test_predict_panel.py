@@ -203,9 +203,9 @@ def test_the_panel_asks_before_each_step(cluster):
     quiz, = lab.slot.children
     assert ("node", "none") == (quiz.asked.prediction.ask, lab.chips.layout.display)
     answers = [f"{turn.actor} {turn.words}" for turn in cluster.next] + ["chooses node-a", "next  1"]
-    for told in (lab.reading(), str(cluster.lab(text=True, predict=True))):
-        assert [each for each in answers if each in told] == []
-        assert "Which node will my-pod get?" in told
+    for lines in (lab.reading(), str(cluster.lab(text=True, predict=True))):
+        assert [each for each in answers if each in lines] == []
+        assert "Which node will my-pod get?" in lines
     lab.do("act", number=4)
     assert (0, ("node-c",)) == (lab.frame.head.step, quiz.asked.answers)
     lab.buttons["step"].click()

@@ -205,7 +205,7 @@ def _additions(before: Pod, after: Pod) -> Iterator[dict[str, Any]]:
     entries = {"nodeSelector": selector} if selector != dict(before.spec.node_selector) else {}
     terms = [to_plain(term) for term in wanted.node_selector_terms] if wanted is not None else []
     if terms and stored != wanted:
-        if len(terms) == 1 and all(each.get("operator") == "In" and len(each["values"]) == 1  # as an entry of nodeSelector
+        if len(terms) == 1 and all(each.get("operator") == "In" and len(each["values"]) == 1  # as in nodeSelector
                                    for each in terms[0].get("matchExpressions", ({},))):  # fmt: skip
             pairs = {each["key"]: each["values"][0] for each in terms[0]["matchExpressions"]}
             yield {"nodeSelector": {**pairs, **selector}}
