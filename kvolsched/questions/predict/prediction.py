@@ -16,7 +16,7 @@ from ...api.kinds.volume import PersistentVolumeClaim
 from ...api.notebook_output import PrintedAnswer, Rows
 from ...api.unknown_name import UnknownName, did_you_mean
 from ...api.volumes import class_of_claim, has_provisioner
-from ...api.words import hanging_indent
+from ...api.words import counted, hanging_indent
 from ...core.core import ClusterCore
 from ...rules.named import plugin_card
 from ...scheduler.loop.scheduling_cycle import PASS
@@ -358,8 +358,7 @@ def predict(cluster: ClusterCore, question: str = "", *, pod: str = "", ask: str
             PossibleAnswer(kinds.GONE, "it is deleted or evicted"))  # fmt: skip
     found = (*nodes, PossibleAnswer(NONE)) if ask == "node" else (*nodes, *ends)
     hidden = count - sum(len(each.stands_for) for each in nodes)
-    more = "more node is" if hidden == 1 else "more nodes are"
-    about += f" {hidden} {more} judged in other ways." if hidden else ""
+    about += f" {counted(hidden, 'more node')} {'is' if hidden == 1 else 'are'} judged in other ways." if hidden else ""
     return Prediction(cluster, question or ASKS[ask].format(pod=_short(key)), ask, about, found, find, ref(key))
 
 
