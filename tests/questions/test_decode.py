@@ -358,6 +358,65 @@ def test_pastes_of_several_lines():
     assert "kubectl get pod web-0 -n demo -o wide" == found[1].next_line
 
 
+CPU, DATA, HELP, VICTIMS = ("Insufficient cpu", 'persistentvolumeclaim "data" not found', "Preemption is not helpful for scheduling",
+                            "No preemption victims found for incoming pod")  # fmt: skip
+MISSING = "VolumeRestrictions, VolumeBinding"
+FIELDS = "spec.x: Forbidden: a", "spec.containers[0].name: Required value"
+
+
+@pytest.mark.parametrize(("paste", "sentence", "rows"), [
+    ("1 node(s) were unschedulable", None, [("1 node", "node(s) were unschedulable", "NodeUnschedulable")]),
+    ("2 node(s) were unschedulable", None, [("2 nodes", "node(s) were unschedulable", "NodeUnschedulable")]),
+    (f"0/1 nodes are available: 1 {CPU}.", None, [("1 of 1 node", CPU, "NodeResourcesFit")]),
+    (f"0/3 nodes are available: 1 {CPU}, 2 x. preemption: 0/3 nodes are available: 1 {HELP}, 2 {VICTIMS}.", None, [
+        ("1 of 3 nodes", CPU, "NodeResourcesFit"), ("2 of 3 nodes", "x", ""), ("preemption: 1 of 3 nodes", HELP, "DefaultPreemption"),
+        ("preemption: 2 of 3 nodes", VICTIMS, "DefaultPreemption")]),
+    ("message: 'it''s \"odd\"'", 'it\'s "odd"', [("", 'it\'s "odd"', "")]),
+    ('- "note": "persistentvolumeclaim \\"data\\" not found",', DATA, [("", DATA, MISSING)]),
+    ("'", None, [("", "'", "")]), ('"a', None, [("", '"a', "")]), ("MESSAGE: x", "x", [("", "x", "")]),
+    (f"Warning  FailedScheduling  pod/web-0  0/1 nodes are available: 1 {CPU}.", f"0/1 nodes are available: 1 {CPU}.", [
+        ("1 of 1 node", CPU, "NodeResourcesFit")]),
+    (f"LAST SEEN   TYPE   REASON   OBJECT   MESSAGE\n5m (x3 over 9m)   Warning   FailedScheduling   pod/web-0   {DATA}", DATA, [("", DATA, MISSING)]),
+    ('[persistentvolumeclaim "a" not found, persistentvolumeclaim "b" not found]', None, [
+        ("", 'persistentvolumeclaim "a" not found', MISSING), ("", 'persistentvolumeclaim "b" not found', MISSING)]),
+    (f"0/2 nodes are available: 2 {CPU}. (repeated 3 times)", None, [("2 of 2 nodes", CPU, "NodeResourcesFit")]),
+    ("node(s) were unschedulable\n  (repeated 3 times)", "node(s) were unschedulable (repeated 3 times)", [
+        ("3 nodes", "node(s) were unschedulable", "NodeUnschedulable")]),
+    (f"FailedScheduling  0/2 nodes are available: 2 {CPU}.", f"FailedScheduling 0/2 nodes are available: 2 {CPU}.", [
+        ("2 of 2 nodes", CPU, "NodeResourcesFit")]),
+    (f"blah 0/2 nodes are available: 2 {CPU}.", None, [("", "blah", ""), ("2 of 2 nodes", CPU, "NodeResourcesFit")]),
+    (f"no new claims to deallocate, preemption: 0/2 nodes are available: 2 {HELP}.", None, [
+        ("", "no new claims to deallocate", "DynamicResources"), ("preemption: 2 of 2 nodes", HELP, "DefaultPreemption")]),
+    (f'Pod "a" is invalid: [{", ".join(FIELDS)}]', None, [
+        ("", f'Pod "a" is invalid: [{", ".join(FIELDS)}]', "API server"), *(("", field, "API server") for field in FIELDS)]),
+    (f"pod didn't trigger scale-up: 1 {CPU}, 2 max node group size reached", None, [
+        ("", f"pod didn't trigger scale-up: 1 {CPU}, 2 max node group size reached", "cluster autoscaler"),
+        ("1 node group", CPU, "NodeResourcesFit"), ("2 node groups", "max node group size reached", "cluster autoscaler")]),
+    ("0/2 nodes are available: no new claims to deallocate.", None, [("", "no new claims to deallocate", "DynamicResources")]),
+    (f"0/2 nodes are available: , 2 {CPU}", None, [("2 of 2 nodes", CPU, "NodeResourcesFit")]),
+])  # fmt: skip
+def test_a_paste_is_read_clause_by_clause(paste, sentence, rows):
+    """Quotes, keys and columns are taken off; each clause has where it counts, its words, and who writes it, "" where nobody is known to."""
+    found = decode(paste)
+
+    assert (paste if sentence is None else sentence, rows) == (found.sentence, [(row.where, row.clause, row.plugin) for row in found])
+    assert [row.clause for row in found if not row.plugin] == list(found.unknown)
+
+
+@pytest.mark.parametrize(("paste", "command"), [
+    (f"shop   5m   Warning   FailedScheduling   pod/web-0   {DATA}", "kubectl get pvc data -n shop"),
+    (f"5m   Warning   FailedScheduling   pod/web-0   {DATA}", "kubectl get pvc data -n <namespace>"),
+    ("shop 2m Warning ClaimLost persistentvolumeclaim/d Bound claim has lost its PersistentVolume. Data on the volume is lost!",
+     "kubectl describe pvc d -n shop"),
+    ("2m Warning VolumeFailedRecycle persistentvolume/v No recycler plugin found for the volume!", "kubectl describe pv v"),
+    ("shop 5m Warning FailedScheduling pod/web-0 0/1 nodes are available: 1 node(s) had untolerated taint {a: b}.",
+     "kubectl get pod web-0 -n shop -o jsonpath='{.spec.tolerations}'"),
+])  # fmt: skip
+def test_names_in_front_of_a_message_stand_in_the_command(paste, command):
+    """The columns of `kubectl get events` name the object and its namespace, which the message need not."""
+    assert command == decode(paste)[0].next_line
+
+
 def test_words_in_front_of_a_summary():
     """An event's reason is taken off; what a log writes in front of a sentence is quoted as unknown."""
     sentence = "0/3 nodes are available: 3 Insufficient cpu."
