@@ -139,7 +139,8 @@ def test_demands_that_share_a_row_reject_first_where_one_of_them_does():
     shared = card.demands[-1]
 
     assert "many-0000 … 0004" == next(column.about for column in card.columns if column.count == 5)
-    assert "3 more demands" == shared.title
+    assert ("3 more demands", "T", "node", False, (2,), "; ".join(f"Taint team-{number} is not tolerated" for number in (6, 7, 8))) == (
+        shared.title, shared.letter, shared.family, shared.core, shared.clauses, shared.about)
     assert {("5 nodes", "first", "2 of 3"), ("one-0000", "first", "1 of 3"), ("6 nodes", "some", "2 of 3"),
             ("7 nodes", "passes", "")} == {
         (column.title, cell.verdict, cell.sides) for column, cell in zip(card.columns, shared.cells, strict=True)}

@@ -156,7 +156,7 @@ def _sieve(rows: MarkedSentence, width: int) -> tuple[str, float]:
     stopping = [(gate, x) for gate, x in placed if gate.most]
     counted = sum(gate.most for gate, _ in stopping)
     through = max(0, rows.size - counted)
-    total = max(counted, rows.size, 1)
+    total = max(counted, rows.size)
     step = (SIEVE - 8) / total
     for gate, end, count in (*((gate, x, gate.most) for gate, x in stopping), (None, width - right, through)):
         if not count:
