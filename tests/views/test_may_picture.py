@@ -197,6 +197,23 @@ def test_each_patch_has_its_squares_its_effect_and_its_witness(patch):
     assert STATES[patch] == (answers[0].relation, "|".join(states), effect(answers[0]), witness(answers[0]), note(answers[0]))
 
 
+MATCHES, NOT, NO_LONGER = ("s-ok k-on", "matches"), ("chip k-soft", "does not match"), ("chip k-old", "matches no longer")
+SOLID, DASHED = ("chip", "solid card: a node of the cluster"), ("chip k-part", "dashed card: made up to show it")
+
+
+@pytest.mark.parametrize(("count", "wanted", "told"), [
+    (3, [{"a": "b"}], [NOT, MATCHES, NO_LONGER]), (3, [{ZONE_LABEL: "z1"}], [NOT, MATCHES]), (3, [3], []),
+    (3, [None], [NOT, MATCHES, ("newly", "newly matches: what makes a patch wider"), ("would k-t-ok", "would match if the patch were allowed"), SOLID]),
+    (3, [{ZONE_LABEL: "zz"}], [NOT, MATCHES, NO_LONGER, DASHED]), (25, [{ZONE_LABEL: "zz"}, {ZONE_LABEL: "z2"}], [SOLID, DASHED]),
+])  # fmt: skip
+def test_a_legend_says_what_is_drawn_and_no_more(count, wanted, told):
+    """The grounds of squares in the order in which they are met, then the cards of witnesses; bars need no legend."""
+    page = draw(zoned(count, 3).may("app", *({"spec": {"nodeSelector": each}} for each in wanted)), 900)
+    legend = re.findall(r'<span><span class="k-square k-([^"]+)">\u00a0</span> ([^<]+)', page)
+
+    assert told == legend
+
+
 def test_the_figure_reads_as_the_answer_prints(answers):
     """Notebook tests compare the lines; the picture is beside them."""
     assert repr(answers) == repr(answers.figure())

@@ -11,7 +11,7 @@ from kvolsched import Cluster, make
 from kvolsched.api.text.manifest import from_plain
 from kvolsched.views.pages import why as picture
 from kvolsched.views.pages import why_causes as causes_picture
-from kvolsched.views.pages.why_card import MAX_COLUMNS, CountedClause, card_of
+from kvolsched.views.pages.why_card import MAX_COLUMNS, ColumnRow, CountedClause, card_of
 from kvolsched.views.pages.why_causes import heads_of, lines_of
 
 from .pages import cells, faults, parsed, texts, told
@@ -126,6 +126,27 @@ def test_many_nodes_share_at_most_seven_columns():
     assert "5 > 500m … 1" in [cell.sides for row in card.demands for cell in row.cells]
     assert 68 == sum(column.count for column in card.columns)
     assert "68 nodes, to scale" in words(drawn(answer))
+
+
+def test_small_groups_share_a_column_with_all_their_clauses():
+    """It names its nodes and numbers its clauses in order; only a clause that counts no other column is tied to it, preemption is."""
+    tainted = [each for number in range(8) for each in nodes(
+        2 if number < 6 else 1, name=f"t{number}", cpu="8" if number % 2 else "1",
+        spec={"taints": [{"key": f"team-{number}", "value": "x", "effect": "NoSchedule"}]})]  # fmt: skip
+    card = card_of(cluster_of(*nodes(1, name="z", cpu="1"), *nodes(1, name="y", cpu="8", spec={"unschedulable": True}), *tainted, pod()).why("web"))
+    cpu, team, shut = "Too little cpu: 5 asked", "Taint team-{} is not tolerated", "The node is cordoned"
+
+    assert ColumnRow("4 nodes", "4 more groups", 4, "", "none", resolvable=False, label="4 nodes: t6-0000, t7-0000, y-0000, z-0000", clauses=(1, 2, 3)) == (
+        card.columns[-1])
+    assert [("2 nodes", f"t{number}-0000, t{number}-0001", f"2 nodes: t{number}-0000, t{number}-0001; rejected first by TaintToleration", (3,))
+            for number in range(6)] == [(each.title, each.about, each.label, each.clauses) for each in card.columns[:-1]]  # fmt: skip
+    assert [(1, (6,), "resources"), (2, (6,), "node"), (3, (0, 1, 2, 3, 4, 5), "node"), (4, (0, 1, 2, 3, 4, 5, 6), "none")] == [
+        (each.number, each.columns, each.family) for each in card.clauses]
+    assert [(cpu, "8 of 16 nodes · alone on z-0000", 2), *((team.format(number), "2 of 16 nodes · alone on 2 nodes", 0) for number in (1, 3, 5)),
+            (shut, "1 of 16 nodes · alone on y-0000", 1), (team.format(7), "1 of 16 nodes · alone on t7-0000", 1),
+            *((team.format(number), "2 of 16 nodes · always with F", 0) for number in (0, 2, 4)),
+            (team.format(6), "1 of 16 nodes · always with F", 1)] == [
+                (each.title, each.about.partition(" · ")[2], int(each.cells[-1].sides.split(" ")[0] or 0)) for each in card.demands]  # fmt: skip
 
 
 def test_demands_that_share_a_row_reject_first_where_one_of_them_does():
