@@ -333,6 +333,17 @@ def test_what_adds_requirements_has_no_witness(one):
     assert find_witness(before, selecting_pod({**one, "terms": more})) is None
 
 
+@pytest.mark.parametrize(("field", "values"), [(True, ("n5", "n3", "n4")), (False, ("z", "x", "y"))])
+def test_a_witness_has_the_first_of_the_values_that_would_do(field, values):
+    """Of the names, or of the values of a label, that newly match it has the first one as they are sorted."""
+    def asking(*some):
+        told = [requirement("metadata.name" if field else ZONE, "In", *some)]
+        return selecting_pod({"nodeSelector": {}, "terms": [([], told) if field else (told, [])]})
+
+    found = find_witness(asking("n1"), asking(*values)).node
+    assert min(values) == (found.metadata.name if field else found.metadata.labels[ZONE])
+
+
 RECORDED = Path(__file__).parent.parent / "conformance" / "pod-update.jsonl.gz"
 NARROWING = ("nodeSelectorTerms", "spec.nodeSelector")
 

@@ -79,6 +79,7 @@ def test_a_nominated_node_is_told_of_where_others_fit_too(cpu, sentence, verdict
     told = Cluster.from_manifests([make.node("n0"), make.node("n1", cpu=cpu), app]).predict(ask="node").give_up().outcome
 
     assert (sentence, verdict) == (told.sentence, told.verdicts["n0"].words)
+    assert ("fits, but was not chosen" if cpu == "4" else "Insufficient cpu") == told.verdicts["n1"].words
 
 
 def test_what_waits_for_an_answer_is_shown_with_it(zonal):
