@@ -302,7 +302,7 @@ class Expander:
         if answer is None:
             if len(self._answers) > 1_000_000:
                 self._answers.clear()
-            if self.named is not None and self.named.missing:
+            if self.named is not None:
                 self.named.notice(self.sim.log.objects)
             goal = self.goal is not None and bool(self.goal(self.searched))
             stop = callable(self.until) and bool(self.until(self.searched))
@@ -336,15 +336,11 @@ class Expander:
     def _add_variants(self, transition: Transition, counts: FaultCounts, transitions: list[Transition], *,
                       wrote: bool, enabled: bool) -> None:
         """Add the variants of a transition that was just executed or remembered: other draws, refusals."""
-        system = self.system
-        if not enabled:
-            transitions += system.other_draws(transition) if transition.kind == "fault" else ()
-        elif transition.kind == "act" and transition.fault < 0:
-            transitions += system.other_draws(transition)
-            if wrote:
-                transitions += system.refusals(transition, counts)
-        elif transition.kind == "fault":
-            transitions += system.other_draws(transition)  # of a leader, or of the API server that answers
+        acted = enabled and transition.kind == "act" and transition.fault < 0
+        if acted or transition.kind == "fault":  # a fault draws a leader, or the API server that answers
+            transitions += self.system.other_draws(transition)
+        if acted and wrote:
+            transitions += self.system.refusals(transition, counts)
 
     def _execute(self, state: Waiting, objects: Objects, transition: Transition, transitions: list[Transition],
                  found: Expanded, *, remember: bool) -> None:

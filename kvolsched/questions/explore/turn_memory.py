@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from ...world.apiserver import CLOCK
-from ...world.component import WORLD
 from ...world.digest import MODULUS
 from ...world.log import Note
 from ...world.simulation import Simulation
@@ -40,12 +39,11 @@ def parts_of(sim: Simulation, kept: dict[Local, Local]) -> StateParts:
     objects = digest.objects_part()
     parts = digest.parts()
     total = objects + sum(parts.values())
-    outside, found = 0, []
+    found = []
     for name, process in sim.processes.items():
-        local = (parts[name], tuple(sorted(process.pending)) if process.pending else ())
+        local = (parts[name], tuple(sorted(process.pending)))
         found.append(kept.setdefault(local, local))
-    if len(parts) > len(found):
-        outside = sum(part for owner, part in parts.items() if owner not in sim.processes) % MODULUS
+    outside = sum(part for owner, part in parts.items() if owner not in sim.processes) % MODULUS
     return StateParts(total % MODULUS, objects, (outside, digest.gone_sum, sim.now), tuple(found))
 
 
@@ -78,7 +76,7 @@ class TurnMemory:
     def key(self, state: StateParts, transition: Transition, struck: int) -> tuple[Any, ...] | None:
         """Return what a transition's effect depends on; None if it is not remembered."""
         number = self.index.get(transition.component)
-        if number is None or transition.kind == "time" or not self.open:
+        if number is None or not self.open:
             return None
         return state.objects, state.outside, state.locals[number], transition, struck
 
@@ -119,7 +117,7 @@ class TurnMemory:
             if type(key) is Note and key[0] != component:
                 if key == CLOCK:
                     return True
-                if key[0] != WORLD and key[0] in self.sim.processes:
+                if key[0] in self.sim.processes:
                     self.open = False
                     return True
         return False
