@@ -8,6 +8,10 @@ from waiting_pods import cluster_of, waiting_pod
 from kvolsched import Cluster, make, rescue
 
 HERE = Path(__file__).parent
+N, P, C, V, Z = make.node, make.pod, make.claim, make.volume, make.ZONE
+WITH_GPU = N("g", taints=["nvidia.com/gpu"]) | {"status": {"allocatable": {"cpu": "4", "nvidia.com/gpu": "1", "pods": "10"}}}
+PUBLISHES, LATE, LOCAL = make.csi_driver(tracks=None, storageCapacity=True), make.storage_class(), make.storage_class("local", "kubernetes.io/no-provisioner")
+BOUND, APP = C(bound="disk"), P("app", "data")
 ROWS = [line.split("\t") for line in (HERE / "causes.tsv").read_text().splitlines() if not line.startswith("#")]
 
 
@@ -177,3 +181,157 @@ def test_a_claim_that_is_being_deleted_is_told_as_such():
     c.run(seconds=5)
 
     assert c.why("db-0").headline.startswith("claim data-db-0 is being deleted")
+
+
+def room(size, zone):
+    """Return what a driver publishes of its room for the class late in a zone."""
+    return {"apiVersion": "storage.k8s.io/v1", "kind": "CSIStorageCapacity", "metadata": {"name": f"in-{zone}", "namespace": "csi"},
+            "storageClassName": "late", "capacity": size, "nodeTopology": {"matchLabels": {Z: zone}}}  # fmt: skip
+
+
+def disk(*terms, **fields):
+    """Return the volume of the claim data."""
+    return V("disk", "10Gi", "late", *terms, bound="data", **fields)
+
+
+@pytest.mark.parametrize(("objects", "kinds", "headline"), [
+    ([N("n1", "b"), APP, BOUND, disk(zone="a")],
+     "volume", "the volume of claim data is in zone a, and no node is there"),
+    ([N("n1", "eu-1b"), APP, BOUND, disk({Z: ["eu-1a", "eu-1c"]})],
+     "volume", "the volume of claim data is in eu-1a or eu-1c, and no node is there"),
+    ([N("n1", "a", cpu="1"), N("n2", "b"), P("app", "data", cpu="2"), BOUND, disk(zone="a")],
+     "volume+request", "the volume of claim data is in zone a, whose only node n1 lacks 1 cpu (1 of 1 left)"),
+    ([N("n1", "a", cpu="1"), N("n3", "a", cpu="1"), N("n2", "b"), P("app", "data", cpu="2"), BOUND, disk(zone="a")],
+     "volume+request", "the volume of claim data is in zone a: n1 and n3 lack cpu (each has 1 of the 2 asked for)"),
+    ([N("n1", cpu="1"), N("n2"), P("app", "data", cpu="2"), BOUND, disk({make.HOST: ["n1"]})],
+     "volume+request", "the volume of claim data is on n1, which lacks 1 cpu (1 of 1 left)"),
+    ([N("n1", cpu="1"), N("n3", cpu="1"), N("n2"), P("app", "data", cpu="2"), BOUND, disk({make.HOST: ["n1", "n3"]})],
+     "volume+request", "the volume of claim data is on n1 or n3: n1 and n3 lack cpu (each has 1 of the 2 asked for)"),
+    ([N("n2"), APP, BOUND, disk({make.HOST: ["n1"]})],
+     "gone node", "the data of claim data is on the disk of n1, and n1 is gone (no such node)"),
+    ([N("n2"), APP, BOUND, disk({make.HOST: ["n1", "n9"]})],
+     "gone node", "the data of claim data is on the disk of n1 or n9, and n1 and n9 are gone (no such node)"),
+    ([N("n1", cpu="1"), N("n2"), P("app", "data", cpu="2"), BOUND, disk({make.HOST: ["n1", "n9"]})],
+     "gone node+request", "the data of claim data is on the disk of n1 or n9, whose only node n1 lacks 1 cpu (1 of 1 left)"),
+    ([N("n1"), APP, BOUND, disk({"shelf": ["r1"]})],
+     "volume", "the volume of claim data is where shelf In [r1], and no node is there"),
+    ([N("n1", "a", labels={"x": "1"}), N("n2", "a", labels={"y": "1"}), APP, BOUND, disk({Z: ["a"], "x": ["1"], "y": ["1"]})],
+     "volume", "the volume of claim data needs the label topology.kubernetes.io/zone=a, the label x=1 and the label y=1, and no node has all"),
+    ([N("n1", "b"), APP, BOUND, V("disk", "10Gi", "late", bound="data", labels={Z: "a"})],
+     "volume", "the volume of claim data is in zone a, and no node is there"),
+    ([N("n1", "b"), APP, BOUND, V("disk", "10Gi", "late", bound="data", labels={Z: "a__c"})],
+     "volume", "the volume of claim data is in zone a or c, and no node is there"),
+    ([N("n1", "b"), APP, C(), make.storage_class(allowed=[{Z: ["a", "c"]}])],
+     "class", "class late of claim data allows only topology.kubernetes.io/zone=a or c, and no node is there"),
+    ([N("n1", "b"), APP, C(), make.storage_class(allowed=[{"rack": ["a"]}, {"rack": ["b"]}])],
+     "class", "class late of claim data allows only rack=a or rack=b, and no node has that label"),
+    ([N("n1", "a", cpu="1"), N("n2", "b"), P("app", "data", cpu="2"), C(), make.storage_class(allowed=[{Z: ["a"]}])],
+     "class+request", "class late of claim data allows only topology.kubernetes.io/zone=a, whose only node n1 lacks 1 cpu (1 of 1 left)"),
+    ([N("n1", cpu="1"), N("n2"), P("app", "data", cpu="2"), C(selected_node="n1"), LATE],
+     "selected node+request", "the scheduler selected n1 for claim data, which lacks 1 cpu (1 of 1 left)"),
+    ([N("n2"), P("app", "data"), C(selected_node="n1"), LATE],
+     "selected node", "the scheduler selected n1, which is gone, for claim data"),
+    ([N("n1", labels={"disk": "hdd"}), P("app", nodeSelector={"disk": "ssd"})],
+     "selector", "the pod selects disk=ssd, and no node has it; nodes have hdd"),
+    ([N("n1", labels={"disk": "fasd"}), N("n2", labels={"disk": "fasd"}), N("n3", labels={"disk": "slow"}), P("app", nodeSelector={"disk": "fast"})],
+     "selector", "the pod selects disk=fast, and no node has it; n1 and n2 have fasd"),
+    ([N("n1", labels={"disks": "a"}), P("app", nodeSelector={"disk": "ssd"})],
+     "selector", "the pod selects disk=ssd, and no node has that label; nodes have disks"),
+    ([*(N(f"n{i}", labels={"disk": v}) for i, v in enumerate("abcde")), P("app", nodeSelector={"disk": "ssd"})],
+     "selector", "the pod selects disk=ssd, and no node has it; nodes have a, b, c and 2 more"),
+    ([N("n1", cpu="1"), N("n2"), P("app", cpu="2", nodeSelector={make.HOST: "n1"})],
+     "selector+request", "the pod selects kubernetes.io/hostname=n1, which lacks 1 cpu (1 of 1 left)"),
+    ([N("n1", "a"), P("app", affinity=make.required({Z: ["b", "c"]}))],
+     "selector", "the pod requires topology.kubernetes.io/zone=b or c, and no node has it; nodes have a"),
+    ([N("n1", "a"), P("app", affinity=make.required({Z: ["b"], "disk": ["x"]}))],
+     "selector", "the pod requires topology.kubernetes.io/zone=b, and no node has it; nodes have a"),
+    ([N("n1", "a"), N("n2", "b"), P("app", "data", nodeSelector={Z: "b"}), BOUND, disk(zone="a")],
+     "selector+volume", "the pod selects topology.kubernetes.io/zone=b and the volume of claim data is in zone a: no node meets both"),
+    ([N("n1", cpu="2"), P("app", cpu="3")],
+     "request", "the pod asks for 3 cpu, and the only node, n1, has 2"),
+    ([N("n1", cpu="2"), N("n2", cpu="1"), P("app", cpu="200")],
+     "request", "the pod asks for 200 cpu, and the largest node, n1, has 2; 200m meant?"),
+    ([N("n1", cpu="2"), N("n2", cpu="2"), P("app", cpu="3")],
+     "request", "the pod asks for 3 cpu, and each node has 2"),
+    ([N("n1", memory="1Gi"), P("app", requests={"memory": "500Gi"})],
+     "request", "the pod asks for 500Gi memory, and the only node, n1, has 1Gi; 500Mi meant?"),
+    ([N("n1"), N("n2"), P("a", node_name="n1", cpu="3"), P("b", node_name="n2", cpu="2"), P("app", cpu="3")],
+     "request", "the pod asks for 3 cpu; n2 has most left, 2 of 4, pod default/b holds 2"),
+    ([N("n1"), N("n2"), P("a", node_name="n1", cpu="3"), P("b", node_name="n2", cpu="3"), P("app", cpu="3")],
+     "request", "the pod asks for 3 cpu; n1 and n2 have most left, 1 of 4 each"),
+    ([N("n1"), P("a", node_name="n1", cpu="3"), P("app", cpu="3")],
+     "request", "the pod asks for 3 cpu; n1, the only node, has 1 of 4 left, pod default/a holds 3"),
+    ([N("n1", labels={"accelerator": "nvidia"}), P("app", requests={"nvidia.com/gpu": "1"})],
+     "request", "the pod asks for 1 nvidia.com/gpu, and no node has any, not even n1, labelled accelerator=nvidia"),
+    ([N("n1"), P("app", requests={"nvidia.com/gpu": "1"})],
+     "request", "the pod asks for 1 nvidia.com/gpu, and no node has any"),
+    ([N("n1", pods="0"), P("app")],
+     "request", "n1, the only node, has 0 of 0 pods already"),
+    ([N("n1", taints=["team"]), P("app")],
+     "taint", "n1, the only node, is kept for others (team=x)"),
+    ([N("n1", taints=["team"]), N("n2", taints=["team"]), P("app")],
+     "taint", "both nodes, n1 and n2, are kept for others (team=x)"),
+    ([*(N(f"n{i}", taints=["team"]) for i in range(4)), P("app")],
+     "taint", "all 4 nodes are kept for others (team=x)"),
+    ([N("n1", unschedulable=True), P("app")],
+     "cordon", "n1, the only node, is cordoned: the pod waits until the cordon is lifted"),
+    ([N("n1", unschedulable=True), N("n2", unschedulable=True), P("app")],
+     "cordon", "both nodes, n1 and n2, are cordoned: the pod waits until the cordon is lifted"),
+    ([N("n1", unschedulable=True), N("n2", cpu="1"), P("app", cpu="2")],
+     "cordon+request", "n1 is cordoned; n2 lacks 1 cpu (1 of 1 left); once the cordon is lifted, n1 takes the pod"),
+    ([N("n1", unschedulable=True), *(N(f"m{i}", cpu="1") for i in range(4)), P("app", cpu="2")],
+     "cordon+request", "n1 is cordoned; 4 nodes (m0 and others) lack cpu (m0 has most left, 1 of the 2 asked for); once the cordon is lifted, n1 takes the pod"),
+    ([N("n1", "a"), N("n2", "b"), APP, C(), LATE, PUBLISHES, room("5Gi", "a"), room("3Gi", "b")],
+     "capacity", "class late has 5Gi at most, on n1; claim data asks for 10Gi"),
+    ([N("n1", "a"), N("n2", "a"), APP, C(), LATE, PUBLISHES, room("5Gi", "a")],
+     "capacity", "class late has 5Gi at most, on n1 and n2; claim data asks for 10Gi"),
+    ([N("n1", "a"), APP, C(), LATE, PUBLISHES],
+     "capacity", "disks.example.com publishes no capacity for class late; claim data asks for 10Gi"),
+    ([N("n1"), APP, C(storage_class="local"), LOCAL],
+     "no volume", "there is no volume of class local, and nothing provisions one for claim data (10Gi)"),
+    ([N("n1"), N("n2"), P("app", "a", "b"), C("a", storage_class="local"), C("b", storage_class="local"), LOCAL, make.disk("d1", "n1")],
+     "claim+claim", "n2 has no free volume for claim a; n1 has no free volume for claim b"),
+    ([N("n1", "a"), P("app", affinity=make.together(app="web"))],
+     "affinity", "no pods with app=web run, which the pod needs in its zone"),
+    ([N("n1", "a"), P("w", node_name="n1", labels={"app": "wed"}), P("app", affinity=make.together(app="web"))],
+     "affinity", "no pods with app=web run, which the pod needs in its zone; some have app=wed"),
+    ([N("n1", "a"), P("app", labels={"app": "webs"}, affinity=make.together(app="web"))],
+     "affinity", "no pods with app=web run, which the pod needs in its zone; the pod itself has app=webs"),
+    ([N("n1", "a"), P("w", namespace="shop", node_name="n1", labels={"app": "web"}), P("app", affinity=make.together(app="web"))],
+     "affinity", "no pods with app=web run, which the pod needs in its zone; there are some in namespace shop, but the term is about default"),
+    ([N("n1"), P("w", node_name="n1", labels={"app": "web"}), P("app", affinity=make.together("rack", app="web"))],
+     "affinity", "the topologyKey of the pod's podAffinity is rack, and no node has that label"),
+    ([N("n1", "a"), P("w", node_name="n1", labels={"app": "web"}), P("app", affinity=make.apart(app="web"))],
+     "anti-affinity", "n1, the only node, has pods with app=web already, which the pod avoids on its host"),
+    ([N("n1"), P("app", labels={"app": "web"}, topologySpreadConstraints=[make.spread("rack", app="web")])],
+     "spread", "the topologyKey of the pod's spread is rack, and no node has that label"),
+    ([N("a1", "a"), N("b1", "b", cpu="1"), P("w", node_name="a1", labels={"app": "web"}), P("app", cpu="2", labels={"app": "web"}, topologySpreadConstraints=[make.spread(app="web")])],
+     "request+spread", "b1 lacks 1 cpu (1 of 1 left); its zone, with 0 pods, keeps zone a (1) from taking a second: maxSkew 1"),
+    ([N("a1", "a"), N("c1", "c"), N("b1", "b", cpu="1"), *(P(f"w{i}", node_name=i + "1", labels={"app": "web"}) for i in "ac"), P("app", cpu="2", labels={"app": "web"}, topologySpreadConstraints=[make.spread(app="web")])],
+     "request+spread", "b1 lacks 1 cpu (1 of 1 left); its zone, with 0 pods, keeps zones a and c (1 each) from taking a second: maxSkew 1"),
+    ([N("a1", "a"), N("b1", "b", unschedulable=True), P("w", node_name="a1", labels={"app": "web"}), P("app", labels={"app": "web"}, topologySpreadConstraints=[make.spread(make.HOST, app="web")])],
+     "cordon+spread", "b1 is cordoned; its host, with 0 pods, keeps host a1 (1) from taking a second: maxSkew 1"),
+    ([N("a1", "a"), P("w", node_name="a1", labels={"app": "web"}), P("app", labels={"app": "web"}, topologySpreadConstraints=[{**make.spread(app="web"), "minDomains": 2}])],
+     "spread", "minDomains asks for 2 zones and there are 1, so the emptiest counts as 0: zone a has 1 pod with app=web already, maxSkew 1"),
+    ([N("n0", cpu="1"), N("n1", taints=["a"]), N("n2", taints=["b"]), N("n3", taints=["c"]), N("n4", taints=["d"]), P("app", cpu="2")],
+     "taint+taint+taint", "n1 is kept for others (a=x); n2 is kept for others (b=x); n3 is kept for others (c=x); 2 nodes more lack something else"),
+    ([N("n1"), make.csi_node("n1", 1), LATE, BOUND, V(bound="data"), C("c2", bound="d2"), V("d2", bound="c2"), P("user", "c2", node_name="n1"), APP],
+     "volume limit", "n1, the only node, has 1 of 1 volumes of disks.example.com attached, and the pod needs 1 more; pod default/user has them"),
+    ([N("n1"), N("n2"), APP, BOUND, V("disk", "10Gi", "late", bound="data", nodeAffinity={"required": {"nodeSelectorTerms": [{"matchExpressions": [{"key": Z, "operator": "Exists"}, {"key": "x", "operator": "Exists"}]}]}})],
+     "volume", "the volume of claim data needs topology.kubernetes.io/zone Exists and x Exists, and no node has both"),
+    ([N("a", unschedulable=True), N("b", taints=["node.kubernetes.io/unreachable"]), N("c", cpu="1"), P("app", cpu="2")],
+     "cordon+taint+request", "a is cordoned; b does not report (Ready Unknown); c lacks 1 cpu (1 of 1 left); once the cordon is lifted, a takes the pod"),
+    ([*(N(i + "1", i) for i in "abcd"), N("e1", "e", cpu="1"), *(P(f"w{i}", node_name=i + "1", labels={"app": "web"}) for i in "abcd"), P("app", cpu="2", labels={"app": "web"}, topologySpreadConstraints=[make.spread(app="web")])],
+     "request+spread", "e1 lacks 1 cpu (1 of 1 left); its zone, with 0 pods, keeps 4 zones (a and others) from taking a second: maxSkew 1"),
+    ([N("a1", "a"), N("b1"), N("c1", "c", cpu="1"), P("w", node_name="a1", labels={"app": "web"}), P("app", cpu="2", labels={"app": "web"}, topologySpreadConstraints=[make.spread(app="web")])],
+     "request+spread", "c1 lacks 1 cpu (1 of 1 left); its zone, with 0 pods, keeps zone a (1) from taking a second: maxSkew 1"),
+    ([N("n1", "a"), *(P("w", namespace=s, node_name="n1", labels={"app": "web"}) for s in ("shop", "apart")), P("app", affinity=make.together(app="web"))],
+     "affinity", "no pods with app=web run, which the pod needs in its zone; there are some in namespaces apart and shop, but the term is about default"),
+    ([WITH_GPU, N("n"), P("app", requests={"nvidia.com/gpu": "1"})],
+     "taint+request", "g has nvidia.com/gpu, but the pod does not tolerate its taint nvidia.com/gpu=x:NoSchedule; n has no nvidia.com/gpu"),
+])  # fmt: skip
+def test_each_cause_is_one_sentence(objects, kinds, headline):
+    """Where the pod must be and what lacks there, what no node has, what a state of a node would change, and what is nearly right."""
+    answer = Cluster.from_manifests(objects).why("app")
+
+    assert (kinds, headline) == ("+".join(kind for finding in answer.findings for kind in finding.kinds), answer.headline)

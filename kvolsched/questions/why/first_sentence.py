@@ -340,7 +340,8 @@ class FirstSentence:
         there = {pod.metadata.namespace for pod in pods if selector.matches(pod.metadata.labels)}
         if not there or not about or not there.isdisjoint(about):
             return ""
-        return f"; there are some in namespace {listed(sorted(there))}, but the term is about {listed(about)}"
+        where = f"namespace{'s' * (len(there) > 1)} {listed(sorted(there))}"
+        return f"; there are some in {where}, but the term is about {listed(about)}"
 
     def _short_of(self, evidence: RequestExceeds, near: str) -> str:
         """Return how much of a resource the pod asks for, and what the nearest or the largest node has of it."""
