@@ -193,6 +193,16 @@ def test_what_names_are_made_of_is_collected():
     assert "2" not in found.parts
 
 
+@pytest.mark.parametrize(("letters", "whole"), [("abcdefghij", False), ("abcdefghijk", True)])
+def test_a_name_of_too_many_parts_is_collected_whole(letters, whole):
+    """Ten parts with what stands between them fit a DNS label when each is replaced, eleven do not."""
+    found, text = NameParts(), "-".join(letters)
+    found.add([text, f"{text}, {text}"])
+    found.split()
+
+    assert ({text} if whole else set(letters)) == found.parts
+
+
 def test_replaced_names_are_counted_by_sort():
     """Once each, whatever sort asks again; addresses by themselves, and what stays not at all."""
     names = Redaction([{"kind": "X", "texts": ["a", "b", "1.2.3.4"]}], "").names

@@ -34,7 +34,6 @@ _NUMBER = re.compile(r"([+-]?)(0*)([0-9]{1,19})")
 _ORDINAL = re.compile(r"-(?:0|[1-9][0-9]{0,4})(?=-|$)")
 _HUGE_PAGES = re.compile(r"(?:(?:limits|requests)\.)?hugepages-[0-9]+[KMGT]i")
 _ADDRESS = re.compile(r"[0-9]{1,3}(?:\.[0-9]{1,3}){3}|[0-9a-fA-F:.]*:[0-9a-fA-F:.]*")
-_WITHOUT_TEXT = frozenset({int, float, bool, type(None)})
 _SUFFIXES = (".kubernetes.io", ".k8s.io")  # say that a key or resource is below Kubernetes, not whose it is
 
 
@@ -59,7 +58,7 @@ class NameParts:
             cls: Any = type(item)
             if cls is str:
                 texts.add(item)
-            elif cls not in _WITHOUT_TEXT and id(item) not in shared:
+            elif id(item) not in shared:
                 shared.add(id(item))
                 if isinstance(item, dict):
                     stack += item
@@ -73,7 +72,7 @@ class NameParts:
         """Split the collected texts into what they are made of."""
         for text in self._texts:
             self._add_whole(text)
-            for piece in _PIECES.split(text)[::2]:
+            for piece in _PIECES.split(text):
                 self._add_whole(piece)
                 for segment in piece.rstrip(_ENDS).split("/"):
                     self._add_whole(segment)
