@@ -71,7 +71,6 @@ class NameParts:
     def split(self) -> None:
         """Split the collected texts into what they are made of."""
         for text in self._texts:
-            self._add_whole(text)
             for piece in _PIECES.split(text):
                 self._add_whole(piece)
                 for segment in piece.rstrip(_ENDS).split("/"):
@@ -118,9 +117,8 @@ class Names:
         """Return the replacement of a name or of a text with names; a new one counts as of this sort."""
         new = self.new_names.get(text)
         if new is None:
-            new, pieces = self._whole(text), enumerate(_PIECES.split(text))
-            if new is None:
-                new = "".join(each if place % 2 else self._piece(each) for place, each in pieces)
+            pieces = enumerate(_PIECES.split(text))
+            new = "".join(each if place % 2 else self._piece(each) for place, each in pieces)
             self.new_names[text] = new
             if new != text:
                 self.counts["addresses" if _ADDRESS.fullmatch(text) else sort] += 1
