@@ -7,7 +7,7 @@ import attrs
 
 from ...api.notebook_output import DrawnAnswer, Rows, to_type
 from ...api.text.not_read import NotRead, not_read_words
-from ...api.words import LINE_WIDTH, first_of, hanging_indent
+from ...api.words import LINE_WIDTH, counted, first_of, hanging_indent
 from ...scheduler.framework.evidence import Sides
 
 MAX_NODE_NAMES = 4  # named nodes of a group
@@ -261,7 +261,8 @@ class Why(Rows[FailureRow], DrawnAnswer):
                 front = f"  {'' if long else row.names:<{wide}}  "
                 lines.append(front + hanging_indent([row.clause or ", ".join(row.reasons)], len(front)))
             if len(self.rows) > MAX_GROUPS:
-                lines.append(f"  … and {len(self.rows) - MAX_GROUPS} more groups of nodes{to_type(' (`.rows`)', '')}")
+                more = counted(len(self.rows) - MAX_GROUPS, "more group")
+                lines.append(f"  … and {more} of nodes{to_type(' (`.rows`)', '')}")
         untold = [each for each in self.holdings if not each.only_holder or each.only_holder not in self.headline]
         if untold:
             lines += ["", "Who holds the short resources:"]
