@@ -5,7 +5,9 @@ from types import SimpleNamespace
 import pytest
 
 from kvolsched import Cluster, make, scenario
+from kvolsched.api.text.manifest import from_plain
 from kvolsched.explore import Crash, Refuse, StopNodes, UserAct
+from kvolsched.questions.explore import transitions
 from kvolsched.questions.explore.transitions import NotEnabledError, Transition, TransitionSystem
 from kvolsched.world.apiserver import Write
 from kvolsched.world.log import Key, Note
@@ -155,3 +157,48 @@ def test_a_periodic_wake_up_moves_the_clock():
 
     assert found.sim.now == max(at, c.now)
     assert found.words == f"a wake-up of {ring.component} rings: {ring.cause.replace('|', ' ')}"
+
+
+@pytest.mark.parametrize(("options", "sees"), [
+    ({}, {"a": True, "with work": False, "due": False, "one kind": True}), ({"lag": "none"}, dict.fromkeys(("a", "with work", "due", "one kind"), True)),
+    ({"eager": False}, dict.fromkeys(("a", "with work", "due", "one kind"), False)),
+    ({"lag": "per kind"}, {"a": False, "with work": False, "due": False, "one kind": True}),
+    ({"lag": "none", "eager": False}, dict.fromkeys(("a", "with work", "due", "one kind"), True)),
+])  # fmt: skip
+def test_who_sees_changes_at_once(monkeypatch, options, sees):
+    """Without lag everybody; else who has neither work nor a wake-up that is due, and with lag per kind watches one kind."""
+    monkeypatch.setattr(transitions, "TurnContext", lambda *_: None)
+    settings = {"lag": "ordered", "eager": True} | options
+    made = [process("a"), process("with work", causes="x"), process("due", wakes=[("w", 10.0, False)]), process("one kind")]
+    made[3].cursors = ("Pod",)
+    found = system(*made, lag=settings["lag"])
+    found.eager = settings["eager"]
+
+    assert sees == {each.name: found._sees_at_once(each) for each in made}
+
+
+@pytest.mark.parametrize(("idle", "since", "moved", "tried"), [
+    (True, None, [], ["kube-scheduler", "kubelet"]), (True, "start", [Note("kubelet", "x", "y")], ["kubelet"]), (False, None, [], []),
+    (True, "start", [Key("Pod", "default", "x")], []), (True, "start", [Note("world", "clock", "")], ["kube-scheduler", "kubelet"]), (False, "start", [Note("kubelet", "x", "y")], []),
+])  # fmt: skip
+def test_whose_idle_turns_are_tried(monkeypatch, idle, since, moved, tried):
+    """Of every component at first, then of those whose notes have changed, or of all when the clock has moved; nobody's if it is off."""
+    found, asked = of_cluster(Cluster(), components=["kube-scheduler", "kubelet"], idle=idle), []
+    place = found.sim.log.place
+    for key in moved:
+        found.sim.log.write(key, from_plain(make.pod("x")) if isinstance(key, Key) else 1.0)
+    monkeypatch.setattr(found, "_reconcile_idly", lambda each: asked.append(each.name))
+    monkeypatch.setattr(found, "_sees_at_once", lambda _each: False)
+    found.run_urgent(None if since is None else place)
+
+    assert sorted(tried) == sorted(asked)
+
+
+def test_nodes_of_a_label_stop_together():
+    """They are named, and their kubelets answer nobody; once stopped they do not stop again."""
+    found = of_cluster(Cluster.from_manifests([make.node("n2", labels={"rack": "a"}), make.node("n1", labels={"rack": "a"}), make.node("n3")]), StopNodes("rack=a", times=2))
+    strike = Transition("fault", "kubelet", fault=0)
+
+    assert ((1,), "n1, n2 stop") == (found.execute(strike, (0,)), found.words)
+    with pytest.raises(NotEnabledError):
+        found.execute(strike, (1,))
