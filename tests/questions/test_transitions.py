@@ -195,10 +195,14 @@ def test_whose_idle_turns_are_tried(monkeypatch, idle, since, moved, tried):
 
 
 def test_nodes_of_a_label_stop_together():
-    """They are named, and their kubelets answer nobody; once stopped they do not stop again."""
+    """They are named, and their kubelets answer nobody."""
     found = of_cluster(Cluster.from_manifests([make.node("n2", labels={"rack": "a"}), make.node("n1", labels={"rack": "a"}), make.node("n3")]), StopNodes("rack=a", times=2))
-    strike = Transition("fault", "kubelet", fault=0)
 
-    assert ((1,), "n1, n2 stop") == (found.execute(strike, (0,)), found.words)
+    assert ((1,), "n1, n2 stop") == (found.execute(Transition("fault", "kubelet", fault=0), (0,)), found.words)
+
+
+def test_a_crash_that_loses_nothing_is_none():
+    """A component that has noted and seen nothing is the same after it restarts."""
+    found = of_cluster(Cluster(), Crash("kubelet"))
     with pytest.raises(NotEnabledError):
-        found.execute(strike, (1,))
+        found.execute(Transition("fault", "kubelet", fault=0), (0,))
