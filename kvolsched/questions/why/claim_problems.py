@@ -147,7 +147,7 @@ def volume_objections(claim: PersistentVolumeClaim, volume: PersistentVolume, se
     if ref is not None and not volumes.is_bound_to(volume, claim):
         return _released(volume, ref, seen) or f"taken by claim {volumes.claim_ref_key(ref)}"
     need, size = volumes.requested(claim), volumes.capacity(volume)
-    asked, offered = claim.spec.resources.requests.get("storage", "0"), volume.spec.capacity.get("storage", "0")
+    asked, offered = claim.spec.resources.requests.get("storage"), volume.spec.capacity.get("storage", "0")
     checks: list[tuple[bool, str]] = [
         (size < need, f"too small, {offered} < {asked}"),
         (volume.metadata.deletion_timestamp is not None, "is being deleted"),
