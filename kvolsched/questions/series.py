@@ -255,8 +255,8 @@ class FreeRoom:
             elif isinstance(obj, CSIDriver):
                 for entry in obj.status.storage:
                     for each in entry.pools:
-                        pool = (key.name, each.name)
-                        found[pool] = max(found[pool], quantity.value(each.capacity or "0"))
+                        named = (key.name, each.name)
+                        found[named] = max(found[named], quantity.value(each.capacity or "0"))
         return found
 
 
