@@ -304,8 +304,8 @@ def _place(sentence: str, of: DecodedClause, at: int, behind: int) -> tuple[int,
     for begin in (behind, at) if of.count is not None else (at,):
         start = sentence.find(of.clause, begin)
         if start >= 0:
-            counted = sentence[:start].endswith(count := f"{of.count} ")
-            return start - len(count) * counted, start + len(of.clause)
+            before = start - len(f"{of.count} ")
+            return before if sentence[before:start] == f"{of.count} " else start, start + len(of.clause)
     return -1, -1
 
 
