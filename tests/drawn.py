@@ -2,7 +2,7 @@
 
 Each sort of walk gives (what was asked, all that is shown) for a seed: of clusters that people posted, incidents,
 scenarios, recorded clusters and those of random acts (`drawn_clusters`); in panels, what-if panels and bets; in a terminal
-(`drawn_terminal`).
+(`drawn_terminal`). Of rows alone that no cluster gave, pictures are drawn (`drawn_rows`).
 """
 
 import json
@@ -33,6 +33,7 @@ from drawn_clusters import (
     wishing_pod,
 )  # fmt: skip
 from drawn_details import of_details
+from drawn_rows import ROWS
 from drawn_terminal import KINDS, misspelt, terminal, typed
 from shown_cases import MESSAGES, ODD_SENTENCES, OLDER_WORDS, controls
 
@@ -668,7 +669,7 @@ SOURCES = {"record": of_record, "people": of_people, "incident": of_incident, "s
            "wishes": of_wishes, "dump": of_dump, "details": of_details}
 SORTS = {**{name: lambda seed, rng, source=source: walk(source, seed, rng) for name, source in SOURCES.items()},
          "fixes": fixes, "edits": edits, "whys": whys, "twins": twins, "pictures": pictures, "panel": panel, "pairs": pairs, "quizzes": quizzes, "asks": asks, "traces": traces, "judged": judged, "kept": kept, "bets": bets, "what-ifs": what_ifs, "searches": searches, "diffs": diffs, "words": words, "terminal": terminal, "typed": typed, "benches": benches, "names": names, "patches": patches,
-         "invariants": invariants}
+         "invariants": invariants, **ROWS}
 
 
 def drawn(name):

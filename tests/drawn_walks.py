@@ -16,7 +16,9 @@ STORED = Path(__file__).parent / "shown" / "drawn.txt"
 WRITTEN = Path(__file__).parent.parent / "build" / "drawn"
 COUNTS = {"record": 90, "people": 50, "incident": 50, "scenario": 90, "chance": 60, "many": 14, "wishes": 50, "dump": 6, "details": 60, "fixes": 90, "edits": 300, "whys": 160, "twins": 50, "pictures": 240, "panel": 120, "pairs": 50, "quizzes": 50, "asks": 20, "traces": 30, "judged": 40, "kept": 40, "bets": 180,
           "what-ifs": 20, "searches": 90, "diffs": 50, "words": 60, "terminal": 80, "typed": 160,
-          "benches": 60, "names": 60, "patches": 160, "invariants": 30}  # fmt: skip
+          "benches": 60, "names": 60, "patches": 160, "invariants": 30,
+          "skew-rows": 48, "capacity-rows": 16, "verdict-rows": 40, "map-rows": 32, "log-rows": 16, "chart-rows": 24,
+          "card-rows": 40, "lane-rows": 20, "domain-rows": 16, "count-rows": 20, "head-rows": 12, "game-rows": 2}  # fmt: skip
 WALKS = [f"{sort}-{number}" for sort in SORTS for number in range(COUNTS[sort])]
 
 

@@ -233,10 +233,20 @@ def test_many_domains_and_pools_are_few_rows():
     assert len(tables.skew([ledger])) == 5_000
 
 
-@pytest.mark.parametrize("draw", [placement.capacity, placement.nodes, placement.scores, runs.lives, runs.sample, runs.series, runs.turns])
+@pytest.mark.parametrize("draw", [placement.skew, placement.skew_over_steps, placement.capacity, placement.nodes, placement.scores, runs.lives,
+                                  runs.sample, runs.series, runs.turns])
 def test_a_table_of_which_nothing_is_left_is_a_chart(draw):
     """Whoever filters a table down to no row gets a chart, and no error."""
     assert "vega-lite" in draw([]).to_dict()["$schema"]
+
+
+def test_pods_of_which_none_is_there_have_an_axis():
+    """Where no pod matches, nor the one that asks, the axis of pods goes from 0 to 1."""
+    rule = kvolsched.make.spread(app="web", soft=True)
+    cluster = kvolsched.Cluster.from_manifests([kvolsched.make.node("n1", "a"), kvolsched.make.pod("next", topologySpreadConstraints=[rule])])
+    spec = cluster.skew("next").chart.to_dict()
+
+    assert [0, 1] == spec["layer"][0]["encoding"]["x"]["axis"]["values"]
 
 
 def test_of_many_pools_those_with_room_are_drawn():

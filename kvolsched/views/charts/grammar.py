@@ -47,8 +47,8 @@ def tips(**titles: str) -> list[alt.Tooltip]:
 
 
 def whole(most: float) -> alt.Axis:
-    """Return the axis of whole numbers from 0."""
-    return alt.Axis(format="d", values=ticks(most, 6, whole=True))
+    """Return the axis of whole numbers from 0, at least to 1."""
+    return alt.Axis(format="d", values=ticks(max(most, 1), 6, whole=True))
 
 
 def legend(**more: Any) -> alt.Legend:

@@ -93,11 +93,9 @@ def opened(groups: dict[str, list[VerdictGroup]], selection: str) -> VerdictGrou
     """Return the group that is selected, or the one of the selected node."""
     if selection.startswith("kind/"):
         return next((group for row in groups.values() for group in row if group.ref == selection), None)
-    wanted = selection if selection.startswith("node/") else ""
-    if selection.startswith("verdict/"):
-        wanted = "node/" + selection.split("/")[1]
+    wanted = "node/" + selection.split("/")[1] if selection.startswith("verdict/") else selection
     return next((group for row in groups.values() for group in row
-                 if wanted and any(node.ref == wanted for node in group.nodes)), None)  # fmt: skip
+                 if any(node.ref == wanted for node in group.nodes)), None)  # fmt: skip
 
 
 def _words(group: VerdictGroup) -> tuple[str, str]:
@@ -124,7 +122,7 @@ def _card(scene: Scene, box: Box, group: VerdictGroup, homes: Counter[str]) -> N
     room = box.w - 30
     facts = [f"★ {next(n.name for n in group.nodes if n.verdict == 'chosen')}"] if chosen else []
     facts += [f"● {group.placed}"] if group.placed else []
-    right = " ".join(facts) if text.width(" ".join(facts), 10) < room / 2 else "★" if chosen else ""
+    right = " ".join(facts) if text.width(" ".join(facts), 10) < room / 2 else "★"
     body += word(14, 16, f"k-b k-mid k-t-{role}" if role != "none" else "k-q k-mid", letter or "–")
     taken = text.width(right, 10, bold=True) + 6 if right else 0.0
     short = head if text.width(head, 11, bold=True) <= room - taken else f"{len(group.nodes)} {group.kind[2]}"
@@ -167,7 +165,7 @@ def _cells(
     """Return a cell for each node, in rows from `start` on; the host adds the group's words and the node's name."""
     cells, above, role = [], [], group.kind[1]
     ground = f"k-s-{role}" if role != "none" and not named else "k-blank k-l-none"
-    w, h = (pitch[0] - 5, 17.0) if named else (pitch[0] - 3, pitch[1] - 3)
+    w, h = (pitch[0] - 5, 17.0) if named else (CELL - 3, CELL - 3)
     for i, node in enumerate(nodes):
         x, top = start[0] + (i % columns) * pitch[0], start[1] + (i // columns) * pitch[1]
         picked = node.ref in scene.selected

@@ -117,8 +117,9 @@ def draw_node(scene: Scene, frame: Frame, box: Box, node: NodeRow) -> None:
     left = box.w * 0.42
     shown = text.middle(node.name, left - 120, 12.5, bold=True)
     body += word(16, 20, "k-h", shown)
-    where = text.middle(", ".join(value for _, value in node.topology if value != node.name), 105, 10)
-    body += word(22 + text.width(shown, 12.5, bold=True), 20, "k-w", where)
+    after = 22 + text.width(shown, 12.5, bold=True)
+    where = ", ".join(value for _, value in node.topology if value != node.name)
+    body += word(after, 20, "k-w", text.middle(where, min(105, left - 8 - after), 10))
     first = plugin(node, frame.verdicts.plugins).name
     words = f"{first}: {reason(node)}" if node.verdict == "rejected" else node.verdict
     facts = node_facts(node)
@@ -128,13 +129,13 @@ def draw_node(scene: Scene, frame: Frame, box: Box, node: NodeRow) -> None:
     for i, row in enumerate(text.wrap(words + (f" · {facts}" if facts else ""), left - 44, 11, 2, bold=True)):
         body += word(30 if sign else 16, 38 + i * 14, f"k-b {tone}".strip(), row)
     x = left
-    for label, share in (
-        (f"cpu {cores(node.cpu_used)}/{cores(node.cpu)}", node.cpu_used / node.cpu if node.cpu else 0),
-        (f"mem {text.used_of(node.memory_used, node.memory)}", node.memory_used / node.memory if node.memory else 0),
-        (f"pods {node.pods_used}/{node.pods}", node.pods_used / node.pods if node.pods else 0),
+    for label, used, most in (
+        (f"cpu {cores(node.cpu_used)}/{cores(node.cpu)}", node.cpu_used, node.cpu),
+        (f"mem {text.used_of(node.memory_used, node.memory)}", node.memory_used, node.memory),
+        (f"pods {node.pods_used}/{node.pods}", node.pods_used, node.pods),
     ):
         body += word(x, 16, "k-z", text.end(label, 92, 9.5)) + rect(x, 21, 90, 5, "k-rail", 2.5)
-        body += rect(x, 21, 90 * min(1.0, share), 5, "k-fill", 2.5)
+        body += rect(x, 21, 90 * min(used, most) / max(most, 1), 5, "k-fill", 2.5)
         x += 104
     scene.put(f"2:detail {box.y:.0f}", box, body, ref=node.ref, label=f"node {node.name}: {words}", quiet=True)
     _pods(scene, frame, Box(box.x + left, box.y + 34, box.w - left - 10, 18), node)

@@ -88,7 +88,7 @@ def sentence(frame: f.Frame) -> str:
 
 def _sentence_parts(frame: f.Frame) -> tuple[str, str]:
     v = frame.verdicts
-    fit = sum(r.first < 0 and not v.prefilter and f.NOT_ASKED not in r.codes for r in v.rows)
+    fit = sum(r.first < 0 and f.NOT_ASKED not in r.codes for r in v.rows)
     what, pod = (f"pass {v.number}", v.pod) if v.number else ("trial", f"{v.pod}, now, on a fork")
     return what, f"of {pod}: {fit} of {counted(len(v.rows), 'node')} fit"
 
@@ -112,10 +112,10 @@ def _lines(frame: f.Frame, selection: str) -> list[_Line]:
         return [_Line(r, (r.node,)) for r in rows]
     selected = selection.split("/")[1] if selection.startswith(("node/", "verdict/")) else ""
     chosen = [_Line(r, (r.node,)) for r in rows if r.chosen]
-    rest = sorted((r for r in rows if not r.chosen), key=lambda r: (r.codes, r.first))
+    rest = sorted((r for r in rows if not r.chosen), key=lambda r: r.codes)
     grouped = []
-    for _, same in groupby(rest, key=lambda r: (r.codes, r.first)):
-        members = sorted(same, key=lambda r: r.node)
+    for _, same in groupby(rest, key=lambda r: r.codes):
+        members = list(same)
         shown = next((r for r in members if r.node == selected), members[0])
         grouped.append(_Line(shown, tuple(r.node for r in members)))
     grouped.sort(key=lambda g: (g.row.first >= 0, -len(g.nodes), g.row.codes))
@@ -132,14 +132,13 @@ def _name(line: _Line) -> str:
 
 
 def _text_glyph(row: f.VerdictRow, i: int) -> str:
-    code = row.codes[i] if i < len(row.codes) else f.NOT_ASKED
-    return "×" if code in {f.REJECT, f.UNRESOLVABLE} and i != row.first else GLYPHS[code]
+    return "×" if row.codes[i] in {f.REJECT, f.UNRESOLVABLE} and i != row.first else GLYPHS[row.codes[i]]
 
 
 def _outcome_words(frame: f.Frame, row: f.VerdictRow) -> str:
     verdicts = frame.verdicts
     reason = next((n.reason for n in frame.nodes if n.name == row.node), "")
-    if verdicts.prefilter or f.NOT_ASKED in row.codes:
+    if f.NOT_ASKED in row.codes:
         return "not asked" if verdicts.prefilter or not reason else f"not asked: {reason}"
     if row.first < 0:
         return "fits, chosen" if row.chosen else "fits"
@@ -151,9 +150,9 @@ def _table(frame: f.Frame, width: int, selection: str) -> tuple[str, float]:
     verdicts = frame.verdicts
     plugins, lines = verdicts.plugins, _lines(frame, selection)
     shown = lines[:MOST_ROWS]
-    longest = max((t.width(_name(line), 12, bold=True) for line in shown), default=0)
+    longest = max(t.width(_name(line), 12, bold=True) for line in shown)
     left = max(78.0, min(longest + 14, 0.23 * width, 190))
-    longest = max((t.width(_short_outcome(frame, line)[1][0], 12, bold=True) for line in shown), default=0)
+    longest = max(t.width(_short_outcome(frame, line)[1][0], 12, bold=True) for line in shown)
     right = max(92.0, min(longest + 30, width - left - len(plugins) * _LEAST_COLUMN))  # never less than "not asked"
     pitch = float(min(88, int(width - left - right) // max(1, len(plugins))))
     drawn, top, named = _heads(plugins, left, pitch, 48 if verdicts.rules_changed else 30)
@@ -194,7 +193,7 @@ def _heads(plugins: Sequence[f.PluginHead], left: float, pitch: float, y: float)
     Return the marks, the y at which the rows begin, and whether the names are drawn.
     """
     names = [_name_lines(plugin.name, pitch - 5) for plugin in plugins]
-    named = all(names) and len(max(names, key=len, default=())) <= 3
+    named = all(0 < len(lines) <= 3 for lines in names)
     rows = max(map(len, names), default=0) if named else 0
     parts = []
     for i, (plugin, lines) in enumerate(zip(plugins, names, strict=True)):
@@ -264,7 +263,7 @@ def _cells(frame: f.Frame, row: f.VerdictRow, left: float, y: float, pitch: floa
     grounds, rings = [], []
     wide = num(pitch - 2)
     for i, plugin in enumerate(frame.verdicts.plugins):
-        code = row.codes[i] if i < len(row.codes) else f.NOT_ASKED
+        code = row.codes[i]
         ground, ink, content = _style(code, plugin, first=i == row.first)
         x, ref = left + i * pitch, f"verdict/{row.node}/{plugin.name}"
         inks.append((ink, x + pitch / 2 - 1, GLYPHS[code]))
@@ -289,7 +288,7 @@ def _style(code: str, plugin: f.PluginHead, *, first: bool) -> tuple[str, str, s
     family = _family(plugin)
     if code == f.PASS:
         return "", "k-t-ok", GLYPHS[code]
-    if code in _REJECTING and first:
+    if first:
         return f"k-s-{family}", "k-on", f"{plugin.name} {WORDS[code]}"
     if code in _REJECTING:
         return f"k-also k-l-{family}", f"k-t-{family}", f"{plugin.name} {_ALSO}"
@@ -299,7 +298,7 @@ def _style(code: str, plugin: f.PluginHead, *, first: bool) -> tuple[str, str, s
 def _short_outcome(frame: f.Frame, line: _Line) -> tuple[str, tuple[str, ...], str]:
     """Return glyph, words from long to short, and ink of what became of a row."""
     verdicts, row = frame.verdicts, line.row
-    if verdicts.prefilter or f.NOT_ASKED in row.codes:
+    if f.NOT_ASKED in row.codes:
         return "·", ("not asked",), "k-q"
     node = next((n for n in frame.nodes if n.name == row.node), None)
     if row.first < 0:

@@ -220,14 +220,12 @@ def _pods(sheet: Sheet, ledger: f.SkewLedger, row: f.SkewRow, c: _Columns, y: fl
     middle, wide = y + high / 2, c.pitch - _GAP
     if row.counted:
         legend.add("matching pod, counted", p.box("ink"), 1)
+    end, number = row.counted * c.pitch - 2, str(row.counted)
+    apart = c.bars and row.counted > 0 and end <= t.width(number, 11) + 8  # from a bar without room for its number
     if c.bars and row.counted:
-        end = row.counted * c.pitch
-        sheet.rect(c.marks, y, end - 2, high, "ink")
-        number = str(row.counted)
-        inside = end - 2 > t.width(number, 11, bold=True) + 8
-        if inside:
-            sheet.word(c.marks + 7, middle, number, "paper", bold=True)
-    elif not c.bars:
+        sheet.rect(c.marks, y, end, high, "ink")
+        sheet.word(c.marks + 7, middle, "" if apart else number, "paper", bold=True)
+    else:
         for place in range(row.counted):
             sheet.rect(c.at(place), y, wide, high, "ink")
     sign, ink = skew_rows.add_placed(legend, ledger, row)
@@ -241,17 +239,17 @@ def _pods(sheet: Sheet, ledger: f.SkewLedger, row: f.SkewRow, c: _Columns, y: fl
             beside = line + 9 if abs(beside - line) < 8 else beside
         sheet.word(beside, middle, sign, ink, size=11, bold=True, align="center")
         beside += 12
-    if c.bars and row.counted and row.counted * c.pitch - 2 <= t.width(str(row.counted), 11, bold=True) + 8:
-        sheet.word(beside, middle, str(row.counted), "ink", bold=True)
-        beside += t.width(str(row.counted), 11, bold=True) + 6
+    if apart:
+        sheet.word(beside, middle, number, "ink", bold=True)
+        beside += t.width(number, 11) + 6
     landing = row.landing
     closed = row.fits and landing is not None and not landing.fitting
     if closed and not thin and beside + 76 < c.marks + c.room + _MARGIN:
         sheet.word(beside, middle, "by the sum", "ok", size=11, bold=True)
     if thin and row.not_counted:
-        apart = sum(number for number, _ in row.not_counted)
+        others = sum(count for count, _ in row.not_counted)
         if beside + 30 < c.marks + c.room + _MARGIN:
-            sheet.word(beside, middle, f"⊖ {apart}", "soft", size=10.5)
+            sheet.word(beside, middle, f"⊖ {others}", "soft", size=10.5)
             legend.add("matches, not counted", p.box("paper", "soft", _DOTS, "⊖", "soft"))
 
 
@@ -262,7 +260,7 @@ def _apart(sheet: Sheet, row: f.SkewRow, c: _Columns, y: float, legend: p.Legend
     if not row.not_counted:
         sheet.word(c.apart, y + 23, "– none", "soft", size=11)
         return
-    number = sum(number for number, _ in row.not_counted)
+    number = sum(count for count, _ in row.not_counted)
     legend.add("matches, not counted", p.box("paper", "soft", _DOTS, "⊖", "soft"))
     x, shown = c.apart, number if number <= 3 else 1
     for _ in range(shown):

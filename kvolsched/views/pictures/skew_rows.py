@@ -1,6 +1,7 @@
 """What the rows of a skew ledger say, for picture and reading alike, and the marks that rows of a hard one share."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from attrs import frozen
 
@@ -34,6 +35,11 @@ class AlikeRows:
         """How many nodes they have together."""
         return sum(row.nodes for row in self.rows)
 
+    @property
+    def fitting(self) -> int:
+        """How many of them pass every filter."""
+        return sum(landing.fitting for row in self.rows if (landing := row.landing))
+
 
 def is_soft(ledger: f.SkewLedger) -> bool:
     """Say whether a constraint only ranks."""
@@ -54,7 +60,7 @@ def groups(ledger: f.SkewLedger, rows: Sequence[f.SkewRow]) -> list[AlikeRows]:
     """Return the rows as they are drawn: up to six by name, more by count, of over 24 those alike together."""
     if len(rows) <= MANY:
         return [AlikeRows((row,)) for row in rows]
-    order = sorted(rows, key=lambda row: (not is_minimum(ledger, row), row.counted, row.domain))
+    order = sorted(rows, key=lambda row: (row.counted, row.domain))  # first those that set the minimum
     if len(rows) <= CROWD:
         return [AlikeRows((row,)) for row in order]
     found: dict[object, list[f.SkewRow]] = {}
@@ -67,9 +73,9 @@ def groups(ledger: f.SkewLedger, rows: Sequence[f.SkewRow]) -> list[AlikeRows]:
     return alike
 
 
-def _by_points(row: f.SkewRow) -> tuple[bool, int, bool, str]:
+def _by_points(row: f.SkewRow) -> tuple[Any, ...]:
     best = row.best
-    return (best is None, -best.total if best else 0, not best.chosen if best else True, row.domain)
+    return (best is None, *((-best.total, not best.chosen) if best else ()), row.domain)
 
 
 def _likeness(row: f.SkewRow) -> object:
@@ -135,8 +141,7 @@ def verdict(alike: AlikeRows) -> LedgerVerdict:
     if landing is None:
         return LedgerVerdict("–", "soft", "not judged", row.left_out)
     if landing.fitting:
-        fitting = sum(each.landing.fitting for each in alike.rows if each.landing is not None)
-        on = "" if fitting == nodes else f": {fitting} of {nodes} nodes"
+        on = "" if alike.fitting == nodes else f": {alike.fitting} of {nodes} nodes"
         why = ", ".join(f"{stop.plugin}: {stop.reason}" for stop in landing.stops)
         return LedgerVerdict("✓", "ok", f"yes{on}", why)
     if not landing.stops:
@@ -165,8 +170,7 @@ def landing_words(alike: AlikeRows) -> str:
     if landing is None:
         return ""
     if landing.fitting:
-        fitting = sum(each.landing.fitting for each in alike.rows if each.landing is not None)
-        return f"may land on {fitting} of {counted(nodes, 'node')}"
+        return f"may land on {alike.fitting} of {counted(nodes, 'node')}"
     parts = []
     for stop in landing.stops:
         if stop.by_constraint and not row.fits:
@@ -225,10 +229,8 @@ def row_label(ledger: f.SkewLedger, alike: AlikeRows) -> str:
 
 def draw_sum(sheet: Sheet, ledger: f.SkewLedger, row: f.SkewRow, x: float, right: float, middle: float) -> None:
     """Draw the sum as the rule writes it, its verdict before `right`."""
-    ink, words = "ok" if row.fits else "spread", row.sum
-    room = right - x - 22
-    size = 12 if t.width(words, 12, bold=True) <= room else 11
-    sheet.word(x, middle, words, ink, size=size, bold=True, room=room)
+    ink = "ok" if row.fits else "spread"
+    sheet.word(x, middle, row.sum, ink, size=12, bold=True)
     sheet.word(right - 18, middle, "✓" if row.fits else "✕", ink, size=12, bold=True, align="center")
 
 
@@ -240,7 +242,7 @@ def draw_verdict(
     top = middle - 8 * bool(lines) - 6 * (len(lines) == 2)
     sheet.word(x + 6, top, found.glyph, found.ink, size=12, bold=True, align="center")
     sheet.word(x + 18, top, found.words, found.ink, size=12, bold=bold, room=room - 18)
-    sheet.words(x + 18, top + 16, lines, "soft", 13, size=10.5, room=room - 18)
+    sheet.words(x + 18, top + 16, lines, "soft", 13, size=10.5)
 
 
 def words_below(ledger: f.SkewLedger, alike: AlikeRows) -> list[Run]:

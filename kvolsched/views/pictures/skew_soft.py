@@ -81,8 +81,11 @@ def _columns(alike: Sequence[s.AlikeRows], width: float) -> _Columns:
     room = max(150.0, min(squares, 0.26 * width if broad else width - label - ranks))
     rank = label + room + _MARGIN
     highest = max((row.best.total for row in rows if row.best is not None), default=1)
-    return _Columns(label, min(34.0, (room - apart) / (most + 1)), room, rank, rank + ranks if broad else label, width,
-                    highest, thin=sum(len(each.rows) for each in alike) > p.MANY)
+    pitch = min(34.0, (room - apart) / (most + 1))
+    if pitch < 28:  # the place of this pod is wider
+        pitch = (room - apart - 32) / most
+    return _Columns(label, pitch, room, rank, rank + ranks if broad else label, width, highest,
+                    thin=sum(len(each.rows) for each in alike) > p.MANY)
 
 
 def _row(sheet: Sheet, ledger: f.SkewLedger, alike: s.AlikeRows, c: _Columns, y: float, legend: p.Legend) -> float:
@@ -131,23 +134,27 @@ def _pods(sheet: Sheet, row: f.SkewRow, x: float, pitch: float, middle: float, l
     shade = "line" if row.left_out else "ink"
     if row.counted:
         legend.add("in no domain" if row.left_out else "matching pod, counted", p.box(shade), 1)
-    if pitch < 15 and row.counted:
-        end = x + row.counted * pitch
-        sheet.rect(x, top, end - x - 2, high, shade)
-        sheet.word(x + 7, middle, str(row.counted), "ink" if row.left_out else "paper", bold=True)
+    left, number = x + row.counted * pitch, str(row.counted)
+    bar = pitch < 15 and row.counted > 0
+    beside = bar and left - x - 2 <= t.width(number, 11) + 8
+    if bar:
+        sheet.rect(x, top, left - x - 2, high, shade)
+        sheet.word(x + 7, middle, "" if beside else number, "ink" if row.left_out else "paper", bold=True)
     else:
         for place in range(row.counted):
             sheet.rect(x + place * pitch, top, wide, high, shade)
-    left = x + row.counted * pitch
     if not row.left_out:
         size = max(wide, 24.0)
         sheet.rect(left, top, size, high, "paper", stroke="soft", dash=_DASH, thick=1.5)
         sheet.word(left + size / 2, middle, "+1", "soft", size=10.5, bold=True, align="center")
         legend.add("this pod, if placed here", p.box("paper", "soft", (3.0, 2.0)), 2)
         left += size + 8
+    if beside:
+        sheet.word(left, middle, number, "ink", bold=True)
+        left += t.width(number, 11) + 6
     if row.not_counted:
-        number = sum(count for count, _ in row.not_counted)
-        sheet.word(left, middle, f"⊖ {number}", "soft", size=10.5)
+        apart = sum(count for count, _ in row.not_counted)
+        sheet.word(left, middle, f"⊖ {apart}", "soft", size=10.5)
         legend.add("matches, not counted", p.box("paper", "soft", _DOTS, "⊖", "soft"))
 
 
@@ -169,7 +176,7 @@ def _bar(sheet: Sheet, ledger: f.SkewLedger, best: f.BestNode, c: _Columns, y: f
     x, room = c.bar, c.width - c.bar
     words = "★ chosen" if best.chosen else place_words(ledger, best, short=True)
     total = str(best.total)
-    ends = t.width(total, 13, bold=True) + 10 + max(t.width("★ chosen", 11, bold=True) + 16, t.width(words, 11)) + 4
+    ends = t.width(total, 13) + 10 + max(t.width("★ chosen", 11, bold=True) + 16, t.width(words, 11)) + 4
     scale = max(1.0, room - ends - 10) / max(1, c.highest)
     for part in best.parts:
         wide = part.points * scale
@@ -183,12 +190,12 @@ def _bar(sheet: Sheet, ledger: f.SkewLedger, best: f.BestNode, c: _Columns, y: f
         x += wide
     x += 9
     sheet.word(x, y + 11.5, total, "ink", size=13, bold=True)
-    x += t.width(total, 13, bold=True) + 9
+    x += t.width(total, 13) + 9
     if best.chosen:
         wide = t.width(words, 11, bold=True) + 14
         sheet.rect(x, y + 1, wide, 20, "ink", radius=10)
         sheet.word(x + 7, y + 11.5, "★", "paper", size=11, bold=True)
-        sheet.word(x + 7 + t.width("★ ", 11, bold=True), y + 11.5, "chosen", "paper", size=11, bold=True)
+        sheet.word(x + 7 + t.width("★ ", 11), y + 11.5, "chosen", "paper", size=11, bold=True)
     else:
         sheet.word(x, y + 11.5, words, "soft", size=11)
 
