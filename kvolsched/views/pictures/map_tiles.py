@@ -135,7 +135,7 @@ def draw_node(scene: Scene, frame: Frame, box: Box, node: NodeRow) -> None:
         (f"pods {node.pods_used}/{node.pods}", node.pods_used, node.pods),
     ):
         body += word(x, 16, "k-z", text.end(label, 92, 9.5)) + rect(x, 21, 90, 5, "k-rail", 2.5)
-        body += rect(x, 21, 90 * min(used, most) / max(most, 1), 5, "k-fill", 2.5)
+        body += rect(x, 21, 90 * (min(used, most) / max(most, 1)), 5, "k-fill", 2.5)
         x += 104
     scene.put(f"2:detail {box.y:.0f}", box, body, ref=node.ref, label=f"node {node.name}: {words}", quiet=True)
     _pods(scene, frame, Box(box.x + left, box.y + 34, box.w - left - 10, 18), node)
