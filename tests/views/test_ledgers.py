@@ -589,11 +589,10 @@ def test_a_frame_with_a_ledger_has_no_words_for_its_lack():
 
 
 @pytest.mark.parametrize(("winner", "other", "least"), [
-    ((10, 2, 30), (5, 2, 40), 5), ((5, 2, 30), (5, 2, 20), 2), ((5, 2, 30), (10, 2, 60), None),
-    ((5, 2, 30), (5, 2, 30), None), ((5, 2, 30), (6, 2, 20), 2),
+    ((10, 2, 30), (5, 2, 40), 5), ((5, 2, 30), (4, 2, 20), 2), ((5, 2, 30), (4, 2, 30), 3), ((5, 2, 30), (4, 2, 29), 2), ((5, 2, 30), (4, 2, 31), 4),
 ])
 def test_the_least_weight_at_which_a_node_leads(winner, other, least):
-    """It is exact; a node without a better score of the plugin leads with today's weight or never."""
+    """It is exact: with one less it has at most as many points as the other, which has a lower score of the plugin."""
     best = [f.BestNode("n", raw=0, score=score, weight=weight, parts=(), total=total, chosen=False)
             for score, weight, total in (winner, other)]
 

@@ -97,7 +97,8 @@ def _minimum(ledger: f.SkewLedger, rows: Sequence[f.SkewRow], least: Sequence[f.
     """Return what sets the minimum, and whether it is shut."""
     if not least:
         kinds = noun(ledger.key, len(rows))
-        return f"There are {len(rows)} {kinds} and minDomains is {ledger.min_domains}, so the minimum counts as 0"
+        there = "is" if len(rows) == 1 else "are"
+        return f"There {there} {len(rows)} {kinds} and minDomains is {ledger.min_domains}, so the minimum counts as 0"
     closed = [row for row in least if row in shut]
     count, kind = len(least), noun(ledger.key)
     if count == 1:
@@ -233,25 +234,17 @@ def soft_notes(ledger: f.SkewLedger, judgement: Judgement) -> Iterator[tuple[str
     if not others or rival.total > max(best.total for best in others):
         return
     least = _least_weight(rival, others)
-    if least is None:
-        yield "to win", f"no weight of {ledger.plugin} lets {rival.node} win."
-        return
     more = least - rival.weight
     second = max(others, key=lambda best: best.total + more * best.score)
     yield "to win", (f"with weight {least} instead of {rival.weight}, {rival.node} would lead "
                      f"{rival.total + more * rival.score} to {second.total + more * second.score} ({second.node}).")
 
 
-def _least_weight(winner: f.BestNode, others: Sequence[f.BestNode]) -> int | None:
-    """Return the least weight of spreading at which a node has more points than others; None: no weight.
+def _least_weight(winner: f.BestNode, others: Sequence[f.BestNode]) -> int:
+    """Return the least weight of spreading at which a node has more points than others, which spread worse.
 
     Sums are linear in a weight, so the first such integer is exact.
     """
-    least = winner.weight
-    for other in others:
-        gain, behind = winner.score - other.score, (other.total - other.points) - (winner.total - winner.points)
-        if gain > 0:
-            least = max(least, behind // gain + 1)
-        elif behind >= 0:
-            return None
-    return least
+    return max(winner.weight, *(
+        ((other.total - other.points) - (winner.total - winner.points)) // (winner.score - other.score) + 1
+        for other in others))
