@@ -4,6 +4,7 @@ import attrs
 import pytest
 
 import kvolsched
+from kvolsched import make
 from kvolsched.api.kinds.meta import evolve_parts
 from kvolsched.questions.explain import judge_last_pass
 from kvolsched.views import frame as f
@@ -414,6 +415,69 @@ def changed(text, kind, **fields):
     return attrs.evolve(obj, **{part: attrs.evolve(getattr(obj, part), **new) for part, new in fields.items()})
 
 
+def stored(kind, name, api="v1", **fields):
+    """Return an object of a kind by its name."""
+    return {"apiVersion": api, "kind": kind, "metadata": {"name": name}, **fields}
+
+
+def disk(name, terms="", phase="Available", **spec):
+    """Return a volume that is reached from where these labels are, each as `key=value,value`."""
+    wanted = [{"key": key, "operator": "In", "values": values.split(",")} for key, _, values in (each.partition("=") for each in terms.split())]
+    where = {"nodeAffinity": {"required": {"nodeSelectorTerms": [{"matchExpressions": wanted}]}}} if terms else {}
+    return stored("PersistentVolume", name, status={"phase": phase}, spec={
+        "capacity": {"storage": "5Gi"}, "accessModes": ["ReadWriteOnce"], "csi": {"driver": "d", "volumeHandle": name}, **where, **spec})
+
+
+def allowed(*labels):
+    """Return one of the allowed topologies of a class."""
+    return {"matchLabelExpressions": [{"key": key, "values": values.split(",")} for key, _, values in (each.partition("=") for each in labels)]}
+
+
+def test_rows_of_objects_as_they_are_stored():
+    """Every value of the rows of nodes, pods, claims, volumes and classes, sorted by name: of few labels, none, and of what is gone."""
+    requests = {"resources": {"requests": {"cpu": "1", "memory": "1Gi"}}}
+    conditions = [("DiskPressure", "False"), ("Ready", "Unknown")], [("Ready", "True"), ("Other", "False")]
+    stopped, silent = ([{"type": name, "status": status} for name, status in each] for each in conditions)
+    late = allowed(f"{make.ZONE}=a,b", "rack=r1"), allowed(f"{make.ZONE}=c")
+    frame = frame_of(kvolsched.Cluster.from_manifests([
+        make.node("n2", "b", taints=["old"]), make.node("n1", "a", cpu="2", memory="3Gi"), stored("Node", "n4", status={"conditions": silent}),
+        stored("Node", "n3", spec={"unschedulable": True}, status={"capacity": {"cpu": "1500m", "memory": "1Gi", "pods": "7"}, "conditions": stopped}),
+        make.pod("two", "data", "more", running_on="n1", containers=[{"name": "a", "image": "b", **requests}]), make.pod("run", "data", running_on="n1", cpu="250m"),
+        make.pod("done", running_on="n2", cpu="1") | {"status": {"phase": "Succeeded"}}, make.pod("gated", gates=("a/b", "c/d")),
+        make.claim("more", "9Gi", "late"), make.claim("data", "5Gi", "fast", volumeName="v1") | {"status": {"phase": "Bound"}}, make.claim("other", "1Gi", "none"),
+        disk("v2", f"{make.ZONE}=b,a", claimRef={"namespace": "shop", "name": "x"}), disk("v4"),
+        disk("v1", f"{make.ZONE}=a", "Bound", storageClassName="fast", claimRef={"namespace": "default", "name": "data"}),
+        disk("v3", f"{make.HOST}=n2", "Released", claimRef={"namespace": "default", "name": "gone"}),
+        stored("StorageClass", "late", "storage.k8s.io/v1", provisioner="d", volumeBindingMode="WaitForFirstConsumer", allowedTopologies=late),
+        stored("StorageClass", "fast", "storage.k8s.io/v1", provisioner="e")]))
+    labels = {name: ((make.HOST, name), (make.ZONE, zone)) for name, zone in (("n1", "a"), ("n2", "b"))}
+    gi, judged = 1 << 30, ("not judged", -1, "", True, -1)
+
+    assert [
+        ("node/n1", "n1", labels["n1"], 1250, 2000, gi, 3 * gi, 2, 110, True, False, (), *judged),
+        ("node/n2", "n2", labels["n2"], 0, 4000, 0, 64 * gi, 0, 110, True, False, ("old=x:NoSchedule",), *judged),
+        ("node/n3", "n3", (), 0, 1500, 0, gi, 0, 7, False, True, (), *judged),
+        ("node/n4", "n4", (), 0, 0, 0, 0, 0, 0, True, False, (), *judged),
+    ] == [*map(attrs.astuple, frame.nodes)]
+    assert [
+        ("pod/done", "done", "default", "n2", "", "", "succeeded", (), False, (), 1000, 0, "", 0.0),
+        ("pod/gated", "gated", "default", "", "", "", "gated", ("a/b", "c/d"), True, (), 100, 0, "", 0.0),
+        ("pod/run", "run", "default", "n1", "", "", "running", (), True, ("pvc/data",), 250, 0, "", 0.0),
+        ("pod/two", "two", "default", "n1", "", "", "running", (), True, ("pvc/data", "pvc/more"), 1000, gi, "", 0.0),
+    ] == [*map(attrs.astuple, frame.pods)]
+    assert [
+        ("pvc/data", "data", "fast", "Immediate", "5Gi", "bound", "", "", "v1", "", ("pod/run", "pod/two")),
+        ("pvc/more", "more", "late", "WaitForFirstConsumer", "9Gi", "waits for first consumer", "", "", "", "", ("pod/two",)),
+        ("pvc/other", "other", "none", "Immediate", "1Gi", "pending", "", "", "", "", ()),
+    ] == [*map(attrs.astuple, frame.claims)]
+    assert [
+        ("pv/v1", "v1", "fast", "5Gi", "bound", "zone:a", "pvc/data", ""), ("pv/v2", "v2", "", "5Gi", "reserved", "zones:b,a", "pvc/shop/x", ""),
+        ("pv/v3", "v3", "", "5Gi", "released", "node:n2", "pvc/gone", ""), ("pv/v4", "v4", "", "5Gi", "available", "all", "", ""),
+    ] == [*map(attrs.astuple, frame.volumes)]
+    assert [("sc/fast", "fast", "Immediate", "any", "e"), ("sc/late", "late", "WaitForFirstConsumer", "zone a, b and rack r1 or zone c", "d")] == [
+        *map(attrs.astuple, frame.classes)]
+
+
 def test_other_states_are_read_off_objects():
     """Terminating, finished, lost, released and failed have their words."""
     gone = {"metadata": {"deletion_timestamp": "2026-01-01T00:00:00Z"}}
@@ -437,6 +501,11 @@ def test_other_states_are_read_off_objects():
     ("[{matchExpressions: [{key: topology.kubernetes.io/zone, operator: NotIn, values: [z]}]}]", "all"),
     ("[{matchExpressions: [{key: rack, operator: Exists}]}]", "node:n2"),
     ("[{matchExpressions: [{key: nothing, operator: Exists}]}]", "nowhere"),
+    ("[{matchExpressions: [{key: d/zone, operator: In, values: [b]}]}, {matchExpressions: [{key: d/zone, operator: In, values: [a]}]}]", "nowhere"),
+    (f"[{{matchExpressions: [{{key: {make.ZONE}, operator: In, values: [b]}}]}}, {{matchExpressions: [{{key: {make.ZONE}, operator: In, values: [a, c]}}]}}]",
+     "zones:a,b"),
+    (f"[{{matchExpressions: [{{key: {make.ZONE}, operator: In, values: [a]}}]}}, {{matchExpressions: [{{key: rack, operator: Exists}}]}}]", "zone:a"),
+    ("[{matchExpressions: [{key: topology.kubernetes.io/zone, operator: In, values: [b]}, {key: rack, operator: Exists}]}]", "node:n2"),
 ])
 def test_reach_in_words(terms, reach):
     """From where a volume can be reached is one of the frame's words, whatever its terms."""

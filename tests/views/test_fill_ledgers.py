@@ -5,6 +5,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from attrs import evolve
 from matrices import matrix
 
 import kvolsched
@@ -14,9 +15,12 @@ from kvolsched.rules.named import upstream
 from kvolsched.scheduler.framework.judgement import Judgement
 from kvolsched.scheduler.framework.verdict import Ok
 from kvolsched.views.fill import frame_of
+from kvolsched.views.fill.capacity_ledgers import capacity_answer
 from kvolsched.views.fill.ledgers import NO_LABEL, capacity_at, capacity_ledgers, skew_at, skew_ledgers
 from kvolsched.views.pictures import capacity, skew
 from kvolsched.views.pictures.picture import NAMED
+
+from . import plain
 
 RECORDED = Path(__file__).parent.parent / "conformance"
 ZONE = "topology.kubernetes.io/zone"
@@ -436,6 +440,43 @@ def test_age_is_counted_from_the_last_write():
 
     assert later > 0
     assert {"a": later, "b": 0.0, "c": later} == {row.pool: row.age for row in rows if row.published}
+
+
+def pool_of(name, published, now, age=0.0, **fields):
+    """Return a pool of so many GiB, published and present, for a claim of 60Gi."""
+    sizes = [None if size is None else size * GI for size in (published, now)]
+    fits = published is not None and published >= 60
+    return plain.CapacityRow(name, "1 node", published=sizes[0], driver_now=sizes[1], age=age, **{"fits": fits} | fields)
+
+
+@pytest.mark.parametrize(("pools", "told"), [
+    ([], ("", "", False)),
+    ([pool_of("a", 90, None)], ("1 of 1 pool is large enough.", "What the driver has now is unknown.", False)),
+    ([pool_of("a", 90, None), pool_of("b", 90, 60), pool_of("c", 9, None)],
+     ("2 of 3 pools are large enough.", "The driver would answer the same.", False)),
+    ([pool_of("a", 90, 90), pool_of("b", 9, 9)], ("1 of 2 pools is large enough.", "The driver would answer the same.", False)),
+    ([pool_of("a", 90, 59, 12.5), pool_of("b", 90, 90)],
+     ("1 pool looks large enough and is not.", "The scheduler reads what was published 12.5 s ago; the driver has less room now.", True)),
+    ([pool_of("a", 90, 9, 12.5), pool_of("b", 60, 0, 3.0), pool_of("c", 90, 90, 99.0), pool_of("d", 90, 9, 7.0)],
+     ("3 pools look large enough and are not.", "The scheduler reads what was published 3 to 12.5 s ago; the driver has less room now.", True)),
+    ([pool_of("a", 90, 90, driver_largest=50 * GI)],
+     ("1 pool looks large enough and is not.", "The scheduler reads what was published 0 s ago; the driver has less room now.", True)),
+    ([pool_of("a", None, None)], ("No pool is large enough.", "Nothing is published.", False)),
+    ([pool_of("a", 9, 9), pool_of("b", 50, 50)], ("No pool is large enough.", "The largest volume that is published is 50Gi.", False)),
+    ([pool_of("a", 9, 9), pool_of("b", 90, 9, largest_volume=20 * GI, fits=False), pool_of("c", None, None)],
+     ("No pool is large enough.", "The largest volume that is published is 20Gi.", False)),
+    ([pool_of("a", None, 60)], ("No pool is large enough.", "Nothing is published. a has the room, but the rule says no.", True)),
+    ([pool_of("a", 9, 60), pool_of("b", 90, 90), pool_of("c", 9, 90)],
+     ("1 of 3 pools is large enough.", "The driver would answer the same. a and c have the room, but the rule says no.", True)),
+    ([pool_of(name, 9, 60) for name in "abcd"],
+     ("No pool is large enough.", "The largest volume that is published is 9Gi. a, b and 2 more have the room, but the rule says no.", True)),
+])  # fmt: skip
+def test_the_answer_about_pools(pools, told):
+    """How many look large enough, how old that is, and whether their driver would answer the same; nothing of no pools."""
+    ledger = plain.CapacityLedger("pvc/data", "fast", 60 * GI, "", tuple(pools))
+
+    assert told == capacity_answer(ledger)
+    assert ("", "", False) == capacity_answer(evolve(ledger, unchecked="These rules do not look at capacity"))
 
 
 def test_what_the_driver_has_stands_beside_what_it_published():

@@ -265,15 +265,28 @@ def test_a_long_word_of_the_legend_ends_where_the_picture_does():
     assert 250 < text.width(cut, 10.5) <= 300 - 25
 
 
-@pytest.mark.parametrize(("pitch", "marks", "words"), [(15, 3, ["+1"]), (14.9, 1, ["3", "+1"])])
+@pytest.mark.parametrize(("pitch", "marks", "words"), [(15, 3, ["+1"]), (14.9, 1, ["3", "+1"]), (3, 1, ["+1", "3"])])
 def test_pods_of_a_soft_constraint_are_squares_while_they_have_room(pitch, marks, words):
-    """With less than 15 px for each they are one bar with their number; the place of the pod to come is dashed."""
+    """With less than 15 px for each they are one bar with their number in it or beside it; the place of the pod to come is dashed."""
     sheet, legend = Sheet(960), ledger_parts.Legend()
     skew_soft._pods(sheet, plain.SkewRow("zone-a", 1, 3), 0, pitch, 12, legend)
 
     assert marks == sheet.svg().count('style="fill:var(--kv-ink)"')
     assert words == re.findall(r"<text[^>]*>([^<]*)", sheet.svg())
     assert 1 == sheet.svg().count("stroke-dasharray")
+
+
+@pytest.mark.parametrize(("count", "largest", "room", "strokes", "end"), [
+    (180, 180, 900, 180, 720), (181, 181, 900, 0, 900), (9, 181, 905, 0, 45), (1, 400, 400, 0, 2),
+    (5, 100, 160, 5, 8), (5, 100, 159, 0, 7.95), (5, 5, 900, 5, 20),
+])  # fmt: skip
+def test_domains_that_are_alike_are_strokes_as_far_as_there_is_room(count, largest, room, strokes, end):
+    """A domain is a stroke, at most 4 and at least 1.6 px from the next; of more than 180 they are a bar, 2 px at least."""
+    sheet = Sheet(1000)
+    skew_hard._strokes(sheet, count, largest, 0, 0, room, "ok")
+
+    assert (strokes, int(not strokes)) == (sheet.svg().count("M"), sheet.svg().count("<rect"))
+    assert [(f"{round(end + 7, 1):g}", str(count))] == re.findall(r'<text x="([^"]*)"[^>]*>(\d+)<', sheet.svg())
 
 
 def test_many_pods_of_a_soft_constraint_are_bars_with_their_number():

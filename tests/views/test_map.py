@@ -1,6 +1,7 @@
 """The cluster map: what it says, that it parses, that it fits, and what stays where it is."""
 
 import re
+from collections import Counter
 from itertools import pairwise
 from xml.etree import ElementTree as ET
 
@@ -350,6 +351,40 @@ def test_the_last_fact_of_a_tile_is_cut_and_not_left_out():
     (_, tile), = scene.parts
 
     assert ["a fact that is far too lon…", "zone-a"] == [each.text for each in parsed(tile).iter("text")]
+
+
+@pytest.mark.parametrize(("count", "most", "named", "cells", "told"), [
+    (60, 1500, 60, 60, "zone-a: 60 nodes fit best: n59"), (61, 1500, 0, 61, "zone-a: 61 nodes fit best: n60"),
+    (61, 61, 0, 61, "zone-a: 61 nodes fit best: n60"), (64, 61, 0, 61, "zone-a: 64 nodes fit 3 more are not shown"),
+])  # fmt: skip
+def test_an_open_group_names_up_to_sixty_nodes(monkeypatch, count, most, named, cells, told):
+    """Of more it has cells alone, and of more than it can show it says how many are left out."""
+    monkeypatch.setattr(map_groups, "MOST_OPEN", most)
+    nodes = [plain.NodeRow(f"node/n{number}", f"n{number}", (), verdict="fits", score=number) for number in range(count)]
+    scene = Scene(frozenset(), frozenset())
+    map_groups._open(scene, 0, 900, map_groups.VerdictGroup("zone-a", ("✓", "ok", "fits"), nodes, 0), Counter())
+    (_, body), = scene.parts
+    words = [word.text for word in parsed(body).iter("text")]
+
+    assert (told, [f"n{number}" for number in range(named)]) == (" ".join(words[:2]), words[2:])
+    assert cells == body.count("data-ref=")
+
+
+def test_the_nodes_of_interest_are_those_that_a_pod_needs():
+    """First what is selected, then what is chosen, assumed or nominated, changed, and fits; of nothing of it the first ones."""
+    verdicts = {"g": "chosen", "e": "fits", "c": "rejected"}
+    nodes = tuple(plain.NodeRow(f"node/{name}", name, (), verdict=verdicts.get(name, "not judged")) for name in "abcdefgh")
+    pods = (plain.PodRow("pod/p", "p", assumed_node="f"), plain.PodRow("pod/q", "q", nominated_node="d"), plain.PodRow("pod/r", "r", node="h"))
+    head = plain.Head(hot=("node/b", "node/d", "node/e"))
+    frame, still = f.Frame(head=head, nodes=nodes, pods=pods), f.Frame(nodes=nodes[:3])
+
+    def shown(frame, selection):
+        return "".join(node.name for node in map_tiles.interesting(frame, selection, 9))
+
+    assert ["gdfeb", "agdfeb", "hgdfeb", "fgdeb", "cgdfeb"] == [
+        shown(frame, selection) for selection in ("", "node/a", "pod/r", "pod/p", "verdict/c/NodePorts")]
+    assert ("abc", "c") == (shown(still, ""), shown(still, "node/c"))
+    assert "gd" == "".join(node.name for node in map_tiles.interesting(frame, "", 2))
 
 
 def test_a_card_has_a_cell_in_each_row_however_narrow_it_is():

@@ -149,7 +149,7 @@ def test_the_weight_at_which_the_best_spread_wins(rows, words):
     told = [("points", "raw is a sum; points = score × weight."), *([("to win", words)] if words else [])]
 
     assert ([] if words == () else told) == [*skew_words.soft_notes(ledger(*rows), judgement)]
-    spreading.soft_constraints = lambda pod, seen: [1, 2]
+    spreading.soft_constraints = lambda *_: [1, 2]
     assert [*skew_words.soft_notes(ledger(*rows), judgement)][:1] == (
         [] if words == () else [("points", "raw is a sum, summed over 2 constraints; points = score × weight.")])
     assert [("p", "s")] * (words != ()) == asked
