@@ -6,8 +6,10 @@ import pytest
 from attrs import evolve
 from manifests import HOST, ZONE
 
+from kvolsched import Cluster, make
 from kvolsched.views import frame as f
 from kvolsched.views.fill import skew_words
+from kvolsched.views.fill.ledgers import skew_at
 
 from . import plain
 
@@ -154,3 +156,35 @@ def test_the_weight_at_which_the_best_spread_wins(rows, words):
         [] if words == () else [("points", "raw is a sum, summed over 2 constraints; points = score × weight.")])
     assert [("p", "s")] * (words != ()) == asked
 
+
+
+WHY, IGNORED = "Why does a shut zone count?", "nodeTaintsPolicy is Ignore: a tainted node still makes a domain."
+
+
+@pytest.mark.parametrize(("counts", "shut", "more", "words"), [
+    ("a3 b3 c0", "c", {}, [(WHY, IGNORED), ("With Honor:", "c is left out, minimum 3, limit 4: a and b give 3 + 1 − 3 = 1 ≤ 1 ✓")]),
+    ("b3 a3 c0", "c", {}, [(WHY, IGNORED), ("With Honor:", "c is left out, minimum 3, limit 4: a and b give 3 + 1 − 3 = 1 ≤ 1 ✓")]),
+    ("a3 b2 c0", "c", {}, [(WHY, IGNORED), ("With Honor:", "c is left out, minimum 2, limit 3: b gives 2 + 1 − 2 = 1 ≤ 1 ✓")]),
+    ("a3 b3 c0 d0", "cd", {}, [(WHY, IGNORED), ("With Honor:", "c and d are left out, minimum 3, limit 4: a and b give 3 + 1 − 3 = 1 ≤ 1 ✓")]),
+    ("a9 b3 c0", "c", {"maxSkew": 2}, [(WHY, IGNORED), ("With Honor:", "c is left out, minimum 3, limit 5: b gives 3 + 1 − 3 = 1 ≤ 2 ✓")]),
+    ("c0 a1", "ca", {}, [(WHY, IGNORED)]),  # Honor would leave no domain
+    ("a3 b3 c0", "", {"cpu": "2"}, [(WHY, "The rule counts nodes that have the label, whether or not the pod has room there.")]),
+    ("a3 z0", "", {"nodeSelector": {"disk": "ssd"}, "nodeAffinityPolicy": "Ignore"},
+     [(WHY, "nodeAffinityPolicy is Ignore: a node that the pod does not select still makes a domain."),
+      ("With Honor:", "z is left out, minimum 3, limit 4: a gives 3 + 1 − 3 = 1 ≤ 1 ✓")]),
+    ("a3 b3 c0", "c", {"revision": "design"}, [(WHY, "These rules do not read nodeTaintsPolicy: a tainted node still makes a domain.")]),
+    ("a0 c0", "c", {}, []), ("a3 c0", "c", {"minDomains": 3}, []), ("a3 b3 c0", "c", {"nodeTaintsPolicy": "Honor"}, []),
+])  # fmt: skip
+def test_why_a_shut_domain_counts(counts, shut, more, words):
+    """The policy that lets it count, and the sums without it; nothing where nobody is too far ahead, or the minimum is forced."""
+    of_rule = {name: value for name, value in more.items() if name in ("maxSkew", "minDomains", "nodeAffinityPolicy", "nodeTaintsPolicy")}
+    of_pod = {name: value for name, value in more.items() if name in ("cpu", "nodeSelector")}
+    zones = [(each[0], int(each[1:])) for each in counts.split()]
+    nodes = [make.node(f"n{place}", zone, taints=["shut"] if zone in shut else [], labels={} if zone == "z" else {"disk": "ssd"}, cpu="1")
+             for place, (zone, _) in enumerate(zones)]  # fmt: skip
+    placed = [make.pod(f"{zone}-{number}", running_on=f"n{place}", labels={"app": "web"}, cpu="10m")
+              for place, (zone, count) in enumerate(zones) for number in range(count)]  # fmt: skip
+    asks = make.pod("p", labels={"app": "web"}, topologySpreadConstraints=[make.spread(app="web") | of_rule], **of_pod)
+    cluster = Cluster.from_manifests([*nodes, *placed, asks], revision=more.get("revision", "upstream"))
+
+    assert tuple(words) == skew_at(cluster, "p")[0].notes
