@@ -126,6 +126,63 @@ def test_a_bundle_has_vega_lite_svg_and_words(drawn):
     assert shown[renderer.MIME] == one[renderer.MIME]
 
 
+def test_a_bundle_says_how_it_is_embedded(drawn):
+    """Pages draw it as SVG and without a menu, by the spec and by the metadata alike; it names Vega-Lite 5."""
+    bundle, metadata = renderer.render(drawn["sweep"].chart.to_dict(), "in words")
+    options = {"renderer": "svg", "actions": False}
+
+    assert {renderer.MIME: {"embed_options": options}} == metadata
+    assert (renderer.SCHEMA, {"embedOptions": options}, "in words") == (
+        bundle[renderer.MIME]["$schema"], bundle[renderer.MIME]["usermeta"], bundle["text/plain"])
+    assert " role=" not in bundle["image/svg+xml"]
+    assert "aria-" not in bundle["image/svg+xml"]
+
+
+ONE, PANES = {"width": "container"}, {"width": "container", "encoding": {"column": {}}}
+
+
+@pytest.mark.parametrize(("spec", "pad", "width", "tried"), [
+    (ONE, 62, 552, [[490]]), (ONE, 54.5, 552, [[490]]), (ONE, 54, 552, [[490], [494]]), (ONE, 63, 552, [[490], [485]]), (ONE, 100, 552, [[490], [448]]),
+    (ONE, 100, 820, [[490], [716]]), (ONE, 400, 552, [[490], [270]]), ({"width": 300}, 62, 552, [[]]), ({}, 62, 552, [[]]),
+    ({"hconcat": [ONE, ONE]}, 100, 900, [[490, 490], [306, 306], [398, 398]]), ({"hconcat": [ONE, ONE]}, 100, 552, [[490, 490], [270, 270]]),
+    ({"hconcat": [ONE, {"width": 100}]}, 100, 552, [[490], [348]]), ({"spec": ONE}, 100, 552, [[490], [448]]),
+    (PANES, 100, 820, [[490], [90], [239]]), ({"hconcat": [ONE, {"vconcat": [PANES]}]}, 100, 900, [[490, 143], [367, 102], [428, 123]]),
+    ({"hconcat": [ONE] * 4}, 0, 1200, [[490] * 4, [270] * 4, [299] * 4]),
+])  # fmt: skip
+def test_charts_are_drawn_until_they_fill_their_place(monkeypatch, spec, pad, width, tried):
+    """Each is as wide as what is left beside axes and legends: within 8 px below the place, or as narrow as it may be."""
+    seen, text = [], json.dumps(spec)
+
+    def widths(spec):
+        return [part["width"] for part in renderer._charts(spec) if part.get("width") not in (None, 100, 300)]
+
+    def drawn_so(spec):
+        parts = [part for part in renderer._charts(spec) if "width" in part]
+        seen.append(widths(spec))
+        return f'<svg class="marks" width="{pad + sum(part["width"] * (3 if "encoding" in part else 1) for part in parts)}" height="9">'
+
+    monkeypatch.setattr(renderer, "svg_of", drawn_so)
+    made, svg = renderer.sized(json.loads(text), width)
+    assert (tried, tried[-1]) == (seen, widths(made))
+    assert drawn_so(made) == svg
+
+    monkeypatch.setattr(renderer, "svg_of", lambda _: None)  # where nothing can draw it
+    made, svg = renderer.sized(json.loads(text), width)
+    assert (tried[0], None) == (widths(made), svg)
+
+
+@pytest.mark.parametrize(("title", "lines"), [
+    ("mine", ["mine"]), ({"text": "mine", "subtitle": ["so", "it is"]}, ["mine", "so", "it is"]), ({"text": ["a", "b"]}, ["a", "b"]),
+    ({"subtitle": "below"}, ["below"]), (None, []),
+])  # fmt: skip
+def test_a_chart_in_words_is_its_title_and_its_first_table(title, lines):
+    """Title and lines below it stand above the rows of one table; without rows that is said."""
+    spec, tables_ = {} if title is None else {"title": title}, {"one": [{"a": 1}], "two": [{"b": 2}]}
+
+    assert [*lines, "a", "1"] == [line.strip() for line in renderer.words(spec, tables_).splitlines()]
+    assert [*lines, "no rows"] == renderer.words(spec, {}).splitlines()
+
+
 def test_the_cells_of_a_reader(scaled):
     """Two charts beside each other with one title and one selection; a chart of one's own over a table."""
     joined = (scaled.skew("deploy/web").chart | scaled.skew("deploy/web", over="steps").chart).properties(title="mine")
