@@ -17,7 +17,7 @@ from kvolsched.views import frame as f
 from kvolsched.views.charts import placement, renderer, runs, tables
 from kvolsched.views.charts.figure import CHARTS
 from kvolsched.views.drawing.theme import served
-from kvolsched.views.pictures import choices, headline, log
+from kvolsched.views.pictures import choices, headline, lanes, log
 from kvolsched.views.pictures.picture import NAMED
 
 LONG = "a-very-long-name-that-someone-generated-from-a-template-x-yz-{}"
@@ -274,17 +274,22 @@ def some_cards(rng):
     return some_nodes(rng, rng.choice((0, 1, 2, 3, 6, 12, 24)))
 
 
+def some_marks(rng, last):
+    """Return what an actor did in some steps, in some of them several things."""
+    steps = rng.sample(range(last + 1), min(last + 1, rng.choice((0, 0, 2, 6))))
+    return tuple(f.Mark(at, rng.choice(f.MARK_KINDS), rng.choice((*lanes.LETTERS, "queue", "")), chosen(rng, 0.8, "pod/p", "pod/q"),
+                        rng.choice(("done", "Conflict"))) for at in sorted(steps) for _ in range(rng.choice((1, 1, 2, 4))))  # fmt: skip
+
+
 def some_lanes(rng):
     """Return a frame with what actors did, and what they have not seen yet."""
-    step, last = rng.choice((0, 3, 12)), rng.choice((0, 12, 60, 200))
-    lanes = [f.Lane(
-        f"a{number}", rng.choice(("kubelet", "kube-scheduler")), rng.choice(("scheduler · pass", f"actor {number}", LONG.format(number))),
-        tuple(f.Mark(at, rng.choice(f.MARK_KINDS), rng.choice(("create", "patch", "bind", "queue", "")), chosen(rng, 0.8, "pod/p"), rng.choice(("done", "Conflict")))
-              for at in sorted(rng.sample(range(max(step, last) + 1), min(max(step, last) + 1, rng.choice((0, 0, 2, 6)))))),
-        tuple(f.Cursor(kind, rng.randint(0, step), rng.choice((0, 0, 2))) for kind in ("Node", "Pod")[: rng.choice((0, 1, 2))]))
-        for number in range(rng.choice((0, 1, 3, 9)))]  # fmt: skip
-    head = f.Head("made", "upstream", "main", step, max(step, last), "steps", 1.5, "kubelet", rng.choice(("a0", "a1")), "", (), "", "")
-    return f.Frame(head=head, lanes=tuple(lanes))
+    step, last = rng.choice((0, 3, 12)), rng.choice((0, 3, 12, 60, 200))
+    labels = ("scheduler · pass", "kubelet", LONG.format(1), "kubernetes.io/gce-pd", "ebs.example.com/driver-of-disks attacher", "disks.example.com resizer of many claims")
+    rows = [f.Lane(f"a{number}", rng.choice(("kubelet", "kube-scheduler")), rng.choice(labels), some_marks(rng, max(step, last)),
+                   tuple(f.Cursor(kind, rng.randint(0, step), rng.choice((0, 0, 2))) for kind in ("Node", "PersistentVolumeClaim")[: rng.choice((0, 1, 2))]))
+            for number in range(rng.choice((0, 1, 3, 9)))]  # fmt: skip
+    head = f.Head("made", "upstream", "main", step, max(step, last), "steps", 1.5, "kubelet", rng.choice(("", "a0", "a1")), "", (), "", "")
+    return f.Frame(head=head, lanes=tuple(rows))
 
 
 # --- counts, and the headline -----------------------------------------------------------------------------------------
@@ -307,12 +312,13 @@ def some_counts(rng):
 def some_head(rng):
     """Return a frame with a headline, and those who may act next."""
     actor = rng.choice(("", "scheduler · pass", "bind worker", LONG.format(1)))
-    labels = ("scheduler · pass", "PV controller", "kubelet", "provisioner disks.example.com")
-    rows = [f.NextActor(f"a{number}", label, "kube-scheduler", rng.choice(("", "", f"{label} writes. And more.", "Scheduler binds web-0.", "judge web-0 on 3 nodes")),
-                        default=number == 0, changes_nothing=rng.random() < 0.3, about=rng.choice(("my-pod", "my-pod in 5 s", LONG.format(2))), wait=chosen(rng, 0.2, "in 5 s: "))
+    labels = ("scheduler · pass", "PV controller", "kubelet", "provisioner disks.example.com", "a controller of ours")
+    rows = [f.NextActor(f"a{number}", label, "kube-scheduler", rng.choice(("", "", f"{label} writes. And more.", "Scheduler binds web-0.", "judge web-0 on 3 nodes",
+                                                                                         "PV binds it.", "A pod is made.", "Provisioner asks the driver. Twice.", LONG)),
+                        default=number == 0, changes_nothing=rng.random() < 0.3, about=rng.choice(("my-pod", "my-pod in 5 s", LONG.format(2) * 2)), wait=chosen(rng, 0.2, "in 5 s: "))
             for number, label in enumerate(rng.choice(labels) for _ in range(rng.choice((0, 1, 3, 8, 19))))]  # fmt: skip
     head = f.Head("made", rng.choice(("upstream", "design", "draft", "ours")), rng.choice(("main", "a<b")), rng.choice((0, 4, 1234)), 2000, "steps",
-                  rng.choice((0.0, 1.23456, 98765.4)), actor, "a0", rng.choice(("", "It acts.", "a word " * 60)), (), "", "",
+                  rng.choice((0.0, 1.23456, 98765.4)), actor, "a0", rng.choice(("", "It acts.", "A word, " * rng.randint(1, 30))), (), "", "",
                   of_pair=rng.choice(((), (), ("left", "right", LONG.format(3)))))
     return f.Frame(head=head, next=tuple(rows))
 
@@ -440,6 +446,15 @@ def charts(_seed, rng):
             yield str(number), re.sub(r"view_\w+|data-[0-9a-f]+", "", told)
 
 
+def timelines(_seed, rng):
+    """Draw lanes, of which some are open and those with nothing to see may be one row."""
+    for number in range(12):
+        frame, wide = some_lanes(rng), rng.choice((*EDGES, 1500, 2400))
+        ref = rng.choice(("", "pod/p", "lane/a0", *(f"mark/{mark.step}/{lane.actor}" for lane in frame.lanes for mark in lane.marks)))
+        unfolded = {name for name in ("a0", "a1", "idle") if rng.random() < 0.3}
+        yield str(number), lanes.draw(frame, wide, ref, unfolded=unfolded, fold=rng.random() < 0.6) + lanes.reading(frame)
+
+
 def headlines(_seed, rng):
     """Write headlines, and those who may act next."""
     for number in range(16):
@@ -474,7 +489,7 @@ def logs(_seed, rng):
 
 ROWS = {"skew-rows": pictures_of("skew", some_skew, 12), "capacity-rows": pictures_of("capacity", some_capacity, 12),
         "verdict-rows": pictures_of("verdicts", some_matrix, 8), "map-rows": pictures_of("map", some_map, 5), "log-rows": logs, "chart-rows": charts,
-        "card-rows": pictures_of("map", some_cards, 6), "lane-rows": pictures_of("timeline", some_lanes, 12),
+        "card-rows": pictures_of("map", some_cards, 6), "lane-rows": timelines,
         "domain-rows": pictures_of("domains", some_map, 4), "count-rows": pictures_of("series", some_counts, 12),
         "head-rows": headlines, "game-rows": games}
 """Sorts of walks."""

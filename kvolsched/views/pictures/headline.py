@@ -35,7 +35,7 @@ def draw_svg(frame: Frame, width: float) -> tuple[str, float]:
     """Draw the sentence as marks of an SVG; return them and their height, px."""
     head = frame.head
     number = str(head.step)
-    pill = text.width(number, 13, bold=True) + 14
+    pill = text.width(number, 13) + 14
     body = rect(0, 4, pill, 20, "k-s-accent", 10) + word(pill / 2, 18.5, "k-b k-on k-mid k-say-s", number)
     x = pill + 10
     if head.actor:
@@ -45,7 +45,7 @@ def draw_svg(frame: Frame, width: float) -> tuple[str, float]:
     rows = text.wrap(head.sentence or START, width - x, 14, 3, bold=True)
     for i, row in enumerate(rows):
         body += word(x, 18.5 + i * 19, "k-b k-say-s", row)
-    return body, 30 + 19.0 * (max(1, len(rows)) - 1)
+    return body, 11 + 19.0 * len(rows)
 
 
 def reading(frame: Frame) -> str:
@@ -73,7 +73,7 @@ def chip_words(row: NextActor) -> str:
         return f"· {row.about}"
     words = row.words.partition(". ")[0].removesuffix(".")
     for subject in (row.label, row.label.partition(" · ")[0], row.label.rpartition(" ")[0]):
-        if subject and words.lower().startswith(subject.lower() + " "):
+        if words.lower().startswith(subject.lower() + " "):
             words = words[len(subject) + 1 :]
             break
     return row.wait + words
@@ -86,7 +86,7 @@ def chips_that_fit(rows: tuple[NextActor, ...], width: float, label: str) -> int
         words = text.width(row.label, 12, bold=True) + text.width(chip_words(row), 12)
         wide = min(room, words + 48)
         last = count == len(rows) - 1
-        if x + wide + (0 if last or line < 2 else 80) > room and x > 0:
+        if x + wide + (0 if last or line < 2 else 80) > room:
             x, line = 0.0, line + 1
         if line > 2:
             return max(1, count)

@@ -209,7 +209,7 @@ def _line(axis: _Axis, y: float, seen: int) -> str:
     parts = [path(f"M{num(start)} {num(y)}H{num(end)}", "k-rest")]
     if to > start:
         parts.append(path(f"M{num(start)} {num(y)}H{num(to)}", "k-done"))
-    if to < now - 1:
+    if to < now:
         lines, x = [], to + 3
         while x <= now:
             reach = min(8.0, x - to)  # strokes lean back and must not cross the cursor
