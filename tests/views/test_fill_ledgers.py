@@ -4,6 +4,7 @@ import re
 from functools import cache
 from pathlib import Path
 
+import attrs
 import pytest
 from attrs import evolve
 from matrices import matrix
@@ -159,6 +160,17 @@ def test_what_a_ledger_lists_stands_in_order():
     assert ((1, "Terminating"), (1, "another rev")) == ledger.rows[1].not_counted
     assert [("TaintToleration", 2), ("NodeUnschedulable", 1)] == [
         (stop.plugin, stop.nodes) for stop in ledger.rows[2].landing.stops]
+
+
+def test_what_shuts_a_domain_that_is_too_full():
+    """First stands the sum, with what it is over and all nodes, then what stops some of them anyway, the most nodes first."""
+    text = zones([3, 0, 0], spread()) + node("z1-2", spec="unschedulable: true")
+    text += "".join(node(f"z1-{number}", spec="taints: [{key: k, effect: NoSchedule}]") for number in (3, 4))
+    full, free, _ = ledgers(text)[0].rows
+
+    assert [("PodTopologySpread", 4, "3 too many over 2 zones", "spread", True, True), ("TaintToleration", 2, "taint k:NoSchedule", "node", False, False),
+            ("NodeUnschedulable", 1, "unschedulable", "node", False, False)] == [*map(attrs.astuple, full.landing.stops)]
+    assert (0, (1, ())) == (full.landing.fitting, attrs.astuple(free.landing))
 
 
 def test_a_preference_rejects_nothing():

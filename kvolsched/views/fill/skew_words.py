@@ -18,11 +18,11 @@ from .. import frame as f
 MAX_NAMED = 3  # names in a sentence
 
 
-def noun(key: str, count: int = 2) -> str:
-    """Return what the domains of a topology key are called."""
-    one = kind_of_domain(key)
-    word = one if one in ("host", "zone", "region", "rack") else "domain"
-    return word if count == 1 else f"{word}s"
+def noun(key: str, *, one: bool = False) -> str:
+    """Return what the domains of a topology key are called, or one of them."""
+    kind = kind_of_domain(key)
+    word = kind if kind in ("host", "zone", "region", "rack") else "domain"
+    return word if one else f"{word}s"
 
 
 def names(named: Sequence[str], limit: int = MAX_NAMED) -> str:
@@ -59,7 +59,7 @@ def hard_answer(ledger: f.SkewLedger) -> tuple[str, str]:
     if not lands:
         answer = "Nobody may take it."
     elif len(lands) == len(ledger.rows) > 1:
-        answer = f"{may} every {noun(ledger.key, 1)}."
+        answer = f"{may} every {noun(ledger.key, one=True)}."
     elif len(lands) > MAX_NAMED:
         answer = f"{may} {len(lands)} of {len(ledger.rows)} {noun(ledger.key)}."
     else:
@@ -96,9 +96,8 @@ def _minimum(ledger: f.SkewLedger, rows: Sequence[f.SkewRow], least: Sequence[f.
              shut: Sequence[f.SkewRow]) -> str:
     """Return what sets the minimum, and whether it is shut."""
     if not least:
-        kinds = noun(ledger.key, len(rows))
-        there = "is" if len(rows) == 1 else "are"
-        return f"There {there} {len(rows)} {kinds} and minDomains is {ledger.min_domains}, so the minimum counts as 0"
+        there = f"There {'is' if len(rows) == 1 else 'are'} {counted(len(rows), noun(ledger.key, one=True))}"
+        return f"{there} and minDomains is {ledger.min_domains}, so the minimum counts as 0"
     closed = [row for row in least if row in shut]
     count, kind = len(least), noun(ledger.key)
     if count == 1:
@@ -129,7 +128,7 @@ def honor_notes(ledger: f.SkewLedger, constraint: SpreadConstraint, group: tuple
     if not closed or all(row.fits for row in ledger.rows if not row.left_out):
         return
     plugins = {stop.plugin for row in closed if row.landing is not None for stop in row.landing.stops}
-    question = f"Why does a shut {noun(ledger.key, 1)} count?"
+    question = f"Why does a shut {noun(ledger.key, one=True)} count?"
     known = [policy for plugin in sorted(plugins) if (policy := plugin_card(plugin).spread_policy) is not None]
     if not known:
         yield question, "The rule counts nodes that have the label, whether or not the pod has room there."
@@ -161,7 +160,7 @@ def honor_notes(ledger: f.SkewLedger, constraint: SpreadConstraint, group: tuple
 
 def soft_answer(ledger: f.SkewLedger, ranking: Ranking | None) -> tuple[str, str]:
     """Return the answer of a constraint that only ranks, and what beats spreading."""
-    kind, who = noun(ledger.key, 1), ledger.subject.partition(",")[0]
+    kind, who = noun(ledger.key, one=True), ledger.subject.partition(",")[0]
     placed = f"{who} is on {ledger.place}, which is not counted here. " if ledger.place else ""
     scored = [row for row in ledger.rows if row.best is not None]
     never = "ScheduleAnyway never refuses, it only gives points."
