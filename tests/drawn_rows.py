@@ -29,7 +29,8 @@ HEADS = (
     ("NodeResourcesFit (PodFitsResources)", "F", "resources"), ("VolumeBinding", "V", "storage"), ("VolumeZone (Z)", "Z", "storage"),
     ("PodTopologySpread", "S", "spread"), ("InterPodAffinity", "I", "elsewhere"), ("NodeVolumeLimitsCSI", "L", "storage"),
     ("ThisPluginOfOurOwnHasANameThatIsLongerThanAnyNarrowPageIsWideSoItIsCutSomewhere", "O", "node"))  # fmt: skip
-REASONS = ("node(s) had untolerated taint(s)", "Insufficient cpu", "node(s) were unschedulable", "",
+REASONS = ("node(s) had untolerated taint(s)", "node(s) had taint {example.com/pool: blue}, that the pod didn't tolerate" + ", a reason more" * 9,
+           "Insufficient cpu", "node(s) were unschedulable", "",
            "node(s) didn't find available persistent volumes to bind", "Insufficient cpu, Too many pods")  # fmt: skip
 WHO = ("web-6", "p", "the next replica of deploy/web", "the next replica, web-7, of sts/web", "a-pod-of-18-letter", "a-pod-of-19-letters")
 
@@ -194,23 +195,23 @@ def some_nodes(rng, count):
         topology = ((HOSTNAME_LABEL, name), ("rack", "r1"), (ZONE_LABEL, rng.choice(zones)))
         rows.append(f.NodeRow(
             f"node/{name}", name, tuple(each for each in topology if rng.random() < 0.9), rng.choice((0, 500, 5000)), rng.choice((0, 4000)),
-            rng.choice((0, 3 << 30)), rng.choice((0, 16 << 30)), rng.choice((0, 7, 120)), rng.choice((0, 1, 110)), rng.random() < 0.9,
+            rng.choice((0, 1 << 20, 3 << 30)), rng.choice((0, 16 << 30)), rng.choice((0, 7, 120)), rng.choice((0, 1, 110)), rng.random() < 0.9,
             rng.random() < 0.1, chosen(rng, 0.2, ("node.kubernetes.io/unschedulable:NoSchedule", "gpu=yes:NoSchedule"), ("a=b:NoExecute",)),
             verdict, row.first if verdict == "rejected" else -1, reason if verdict in ("rejected", "not asked") else "",
             rng.random() < 0.7, rng.choice((-1, 0, 50, 87)) if verdict in ("fits", "chosen") else -1))  # fmt: skip
-    pods, claims, volumes = some_pods(rng, names)
+    pods, claims, volumes = some_pods(rng, names, zones)
     refs = [row.ref for row in rows] + [pod.ref for pod in pods]
     head = f.Head("made", "upstream", "main", 3, 9, "steps", 1.5, "scheduler", "scheduler", "It acts.", tuple(sorted(rng.sample(refs, rng.choice((0, min(2, len(refs))))))),
-                  verdicts.pod, "")
+                  rng.choice([verdicts.pod, *[pod.ref for pod in pods if not pod.node][:3]]), "")
     kept = verdicts if judged else f.Verdicts()
     rows = rows[: rng.choice((-1, None, None, None))]  # one of which a pass was told may be gone
     return f.Frame(head=head, nodes=tuple(sorted(rows, key=lambda row: row.name)), pods=pods, claims=claims, volumes=volumes,
-                   classes=(f.ClassRow("sc/fast", "fast", "WaitForFirstConsumer", "any", "disks.example.com"),),
+                   classes=(f.ClassRow("sc/fast", "fast", "WaitForFirstConsumer", "any", "disks.example.com"),) * (rng.random() < 0.7),
                    verdicts=f.Verdicts(kept.pod, kept.number, kept.plugins, kept.rows, (), kept.prefilter, kept.prefilter_plugin, kept.rules_changed,
                                        some_cell(rng, kept)))  # fmt: skip
 
 
-def some_pods(rng, names):
+def some_pods(rng, names, zones):
     """Return pods of every state on nodes and without one, their claims, and volumes."""
     pods, claims, volumes = [], [], []
     crowded = rng.sample(names, min(3, len(names)))
@@ -223,13 +224,13 @@ def some_pods(rng, names):
         pods.append(f.PodRow(f"pod/{prefix}{name}", name, namespace, node, home if state == "assumed" else "",
                              chosen(rng, 0.3, home) if not node else "", state, ("a/b",) if state == "gated" else (), rng.random() < 0.4,
                              used, 100, 1 << 30, rng.choice(f.QUEUE_STATES) if not node else "", rng.choice((0.0, 2.5))))  # fmt: skip
-    for number in range(rng.choice((0, 3, 9))):
+    for number in range(rng.choice((0, 3, 9, 40))):
         state, home = rng.choice(f.CLAIM_STATES), rng.choice(names) if names else ""
         claims.append(f.ClaimRow(f"pvc/c{number}", f"c{number}", chosen(rng, 0.9, "fast"), "WaitForFirstConsumer", "10Gi", state,
                                  home if state == "selected node" else "", home if state == "assumed" else "",
                                  f"v{number}" if state == "bound" else "", chosen(rng, 0.3, f"v{number}") if state == "assumed" else "",
                                  tuple(pod.ref for pod in pods if f"pvc/c{number}" in pod.claims)))  # fmt: skip
-        reach = rng.choice((f"node:{home}", "zone:zone-1", "zones:zone-1,zone-2", "all", "nowhere"))
+        reach = rng.choice((f"node:{home}", f"zone:{rng.choice(zones)}", f"zones:{zones[0]},{zones[-1]}", "all", "nowhere"))
         volumes.append(f.VolumeRow(f"pv/v{number}", f"v{number}", chosen(rng, 0.9, "fast"), "10Gi", rng.choice(f.VOLUME_STATES), reach,
                                    chosen(rng, 0.5, f"pvc/c{number}"), ""))
     return tuple(sorted(pods, key=lambda pod: (pod.namespace, pod.name))), tuple(claims), tuple(volumes)

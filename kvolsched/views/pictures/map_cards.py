@@ -153,7 +153,7 @@ def _plan(frame: Frame, width: float, domains: tuple[Domain, ...],
         columns = 1  # two wide cards under each other say more than two narrow ones
     card_w = (inner - (columns - 1) * COLUMN_GAP) / columns
     storage = bool(frame.classes or frame.claims or frame.volumes)
-    most_volumes = max((len(places.get(name, ())) for name, _ in domains), default=0)
+    most_volumes = max(len(places.get(name, ())) for name, _ in domains)
     volume_columns = max(1, int((inner + 5) // (140 + 5))) if most_volumes > 1 else 1
     rows = min(max(1, ceil(most_volumes / volume_columns)), MOST_VOLUME_ROWS) if storage else 0
     least, most = (2, 4) if card_w < NARROW else (1, 2)
@@ -287,7 +287,7 @@ def _reason_rows(node: NodeRow, first: str, wide: float, lines: int) -> list[tup
     if node.verdict in ("chosen", "fits"):
         score = f"score {node.score}" if node.score >= 0 else ""
         words = ", ".join(filter(None, ["passes every filter", score]))
-        return [(text.end(words if not score or text.width(words, 10) <= wide - 18 else score, wide - 18, 10), "")]
+        return [(words if not score or text.width(words, 10) <= wide - 18 else score, "")]
     if node.verdict != "rejected":
         return []
     words = f"{first}: {states.reason(node)}" if first else states.reason(node)
@@ -344,8 +344,7 @@ def _chip_rows(pods: list[PodRow], wide: float) -> list[list[tuple[PodRow | None
     x, rest = 8.0, 0
     for pod in pods:
         w = map_pods.chip_width(pod, min(wide - 28, 110))
-        spare = 34 if len(rows) == 2 else 0
-        if rest or (x + w + spare > wide - 8 and len(rows) == 2):
+        if rest or (len(rows) == 2 and x + w + 34 > wide - 8):
             rest += 1
             continue
         if x + w > wide - 8 and rows[-1]:
@@ -411,7 +410,7 @@ def draw_volume(scene: Scene, box: Box, volume: VolumeRow, within: str) -> None:
     where = "" if volume.reach == f"node:{within}" else where
     choices = (", ".join(filter(None, (state, where))) for state in (states.volume_words(volume), volume.state))
     words = next((each for each in choices if text.width(each, 10) <= box.w - 33), volume.state)
-    body += word(26, 24, "k-w", text.end(words, box.w - 33, 10))
+    body += word(26, 24, "k-w", words)
     label = f"volume {volume.name}, {volume.size}, {states.volume_words(volume)}, reach {volume.reach}"
     scene.put(f"3:{volume.ref}", box, body, ref=volume.ref, label=label, radius=5)
 
@@ -422,7 +421,7 @@ def _strip(scene: Scene, box: Box, volumes: tuple[VolumeRow, ...]) -> float:
     rows = min(3, ceil(len(volumes) / columns))
     strip = Box(0, box.y, box.w, 22 + rows * (VOLUME_H + 5) + 5)
     body = rect(0.5, 0.5, strip.w - 1, strip.h - 1, "k-panel", 8)
-    body += word(11, 15, "k-w", text.end("Volumes of several domains, of all, or of none", strip.w - 22, 10))
+    body += word(11, 15, "k-w", "Volumes of several domains, of all, or of none")
     scene.put("1:zone/ strip", strip, body)
     wide = (strip.w - 2 * PAD - (columns - 1) * 5) / columns
     rest = _in_rows(scene, Box(PAD, strip.y + 22, wide, VOLUME_H), volumes, columns, rows)
