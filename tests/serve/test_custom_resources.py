@@ -7,6 +7,8 @@ import pytest
 import yaml
 from served_client import MERGE, PODS, Kubectl, pod
 
+from kvolsched.views.fill.choices import choices
+
 APPLY = "application/apply-patch+yaml"
 DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 DEFINITION = yaml.safe_load((Path(__file__).parent / "clients" / "backups.yaml").read_text())
@@ -49,6 +51,15 @@ def test_a_definition_is_served_until_it_is_undone(backups, cluster):
     cluster.back(1)
     assert backups.refused("GET", BACKUPS)[0] == 404
     assert backups.refused("GET", "/apis/example.com/v1")[0] == 404
+
+
+def test_what_may_be_deleted_in_a_panel_is_of_kinds_that_are_modelled(backups, cluster):
+    """An object of a kind that is defined in the cluster, and its definition, are no choices of a user's acts; a pod is."""
+    backups.ask("POST", BACKUPS, backup())
+    backups.ask("POST", PODS, pod("web"))
+    offered = [name for name, _ in choices(cluster, "object")]
+
+    assert ("pod/web" in offered, [name for name in offered if "backup" in name.lower()]) == (True, [])
 
 
 def test_defaults_and_pruning(backups):
