@@ -121,12 +121,16 @@ def _chosen(row):
 
 
 def some_skew(rng):
-    """Return a frame with ledgers of skew."""
+    """Return a frame with ledgers of skew, seldom with none."""
+    if rng.random() < 0.05:
+        return f.Frame(no_ledger=chosen(rng, 0.5, "web has no spread constraint."))
     return f.Frame(skew=tuple(some_ledger(rng, rng.random() < 0.4) for _ in range(rng.choice((1, 1, 1, 1, 2)))))
 
 
 def some_capacity(rng):
-    """Return a frame with ledgers of capacity."""
+    """Return a frame with ledgers of capacity, seldom with none."""
+    if rng.random() < 0.1:
+        return f.Frame(no_ledger=chosen(rng, 0.5, "web has no claim to provision."))
     gi, asked = 1 << 30, rng.choice((1, 10, 60))
     sizes = [rng.choice((None, 0, 1, 9, 10, 60, 120, 900)) for _ in range(4)]
     ledgers = []

@@ -158,10 +158,11 @@ def driver_says(ledger: f.CapacityLedger, row: f.CapacityRow) -> p.LedgerVerdict
         return p.LedgerVerdict("–", "soft", "unknown")
     enough = row.driver_has_room(ledger.request)
     largest = row.driver_largest
-    limited = largest is not None and largest < min(row.driver_now, ledger.request)
-    has = f"largest volume {amount(largest or 0)}" if limited else f"has {amount(row.driver_now)}"
+    if largest is not None and largest >= min(row.driver_now, ledger.request):
+        largest = None  # what is limited otherwise, too
+    has = f"has {amount(row.driver_now)}" if largest is None else f"largest volume {amount(largest)}"
     if not row.fits:
-        more = "maximumVolumeSize decides, not capacity" if limited else ""
+        more = "" if largest is None else "maximumVolumeSize decides, not capacity"
         return p.LedgerVerdict("✓" if enough else "✕", "soft", f"{has}: {NEVER_ASKED}", more)
     if enough:
         return p.LedgerVerdict("✓", "ok", f"{has}: enough")
