@@ -127,6 +127,18 @@ def test_the_next_replica_of_a_changed_template_is_of_the_new_revision():
     assert [(0, ((1, "another pod-template-hash"),))] * 2 == [(row.counted, row.not_counted) for row in ledger.rows]
 
 
+def test_the_next_replica_has_the_revision_that_its_controller_made():
+    """A StatefulSet that its controller has not seen yet has no revision, nor has its next replica a label of one."""
+    rule = {**spread(ZONE, **WEB), "labelSelector": {"matchExpressions": [{"key": "controller-revision-hash", "operator": "Exists"}]}}
+    c = Cluster.from_manifests([*zones(2), stateful_set("web", replicas=1, topologySpreadConstraints=[rule])])
+    before, = skew_at(c, "sts/web")
+    c.run()
+    after, = skew_at(c, "sts/web")
+
+    assert ([0, 0], 0) == ([row.counted for row in before.rows], before.self_match)
+    assert (1, 1) == (sum(row.counted for row in after.rows), after.self_match)
+
+
 def test_the_claims_of_the_next_replica_have_ledgers():
     """A StatefulSet makes claims before the pod: they are judged with it, and are not stored."""
     driver = {"apiVersion": "storage.k8s.io/v1", "kind": "CSIDriver", "metadata": {"name": DRIVER},
