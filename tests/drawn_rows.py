@@ -308,7 +308,7 @@ def some_counts(rng):
         for cluster in clusters if rng.random() < 0.9 else ():
             points = [TimelinePoint(at, float(rng.choice((0, 1, 2, 2.5, 3000))), number) for number, at in enumerate((0.0, 1.5, 9.0)[: rng.choice((1, 2, 3))])]
             parts = ("published", "driver now") if measure == "room" else ("",)
-            lines += [Timeline(measure, cluster, part, unit, tuple(points), 12.0, (("FailedScheduling", 2),) * (unit == ""), 9) for part in parts]
+            lines += [Timeline(measure, cluster, part, unit, tuple(points), 12.0, (("FailedScheduling", 2),) * (unit == ""), rng.choice((9, 12))) for part in parts]
         panes.append(f.SeriesPane(measure, tuple(lines), unit, chosen(rng, 0.3, ("FailedScheduling",)), has_sum=has_sum))
     return f.Frame(series=f.SeriesRows(clusters, tuple(rng.choice((0, 7)) for _ in clusters), tuple(panes), rng.choice((0.0, 12.0)), rng.choice((0.0, 1.5)),
                                        rng.choice((0, 3)), is_at_end=rng.random() < 0.5, by_step=rng.random() < 0.3))  # fmt: skip
