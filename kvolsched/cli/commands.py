@@ -473,7 +473,7 @@ def serve(source: str, revision: str | None, port: int, live: bool, kubeconfig: 
         sys.stdout.flush()
         with suppress(KeyboardInterrupt):
             for _line in () if live else sys.stdin:
-                say(repr(cluster.step() or "nothing is left to do"))
+                say(str(cluster.step() or "nothing is left to do"))
             Event().wait()
 
 

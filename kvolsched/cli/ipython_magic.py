@@ -78,12 +78,8 @@ def run_magic(names: dict[str, Any], line: str, cell: str) -> None:
         return
     done = cluster.kubectl(_with_variables(_CLUSTER.sub("", line), names), cell)
     names["_exit_code"] = done.code
-    if done.stdout:
-        print(done.stdout, end="")
-    if done.stderr:
-        hint = f"({done.hint})\n" if done.hint else ""
-        sys.stdout.flush()
-        print(f"{done.stderr}{hint}", end="", file=sys.stderr)
+    print(done.stdout, end="", flush=True)
+    print(f"{done.stderr}({done.hint})\n" if done.hint else done.stderr, end="", file=sys.stderr)
 
 
 def find_cluster(names: Mapping[str, Any], name: str) -> Cluster | Rescue:

@@ -112,7 +112,7 @@ class Part(RunWidget, DrawnPanel):
         try:
             return shown()
         except UnknownName as error:
-            return words(str(error.args[0]))
+            return words(str(error))
 
     def _still(self) -> Figure:
         return self._or_why(self.figure, lambda words: Figure(self.host.body, words))
@@ -310,7 +310,7 @@ class Skew(Ledger):
 
     def __init__(self, cluster: ClusterCore, about: str = "", at: str | int = NOW, over: str = "", **more: Any) -> None:
         self.over = over
-        self._made: tuple[tuple[str, str, int], Any] = ("", "", 0), None
+        self._made: dict[tuple[str, str, int], Any] = {}
         super().__init__(cluster, about, at, **{"chart": bool(over)} | more)
 
     def figure(self) -> Figure:
@@ -318,9 +318,9 @@ class Skew(Ledger):
             return super().figure()
         world = self.cluster.world
         known = self.about, world.branch, world.log.end
-        if self._made[0] != known:  # else only the present step is another
-            self._made = known, show.skew(self.cluster, self.about, over=self.over)
-        at: Figure = evolve(self._made[1], options={**self._made[1].options, "step": world.step_number})
+        if known not in self._made:  # else only the present step is another
+            self._made = {known: show.skew(self.cluster, self.about, over=self.over)}
+        at: Figure = evolve(self._made[known], options={**self._made[known].options, "step": world.step_number})
         return at
 
 

@@ -9,6 +9,7 @@ from what_if_cluster import MAX_SKEW, REPLICAS, SPREAD, TAINTS_POLICY, ZONE, six
 import kvolsched
 from kvolsched import Cluster, make
 from kvolsched.api.text.convert import DESIGN_FIELDS, schema
+from kvolsched.learn.scenario import nodes, pods
 from kvolsched.questions import what_if
 from kvolsched.questions.what_if import Trials, find_field, varied_fields
 
@@ -72,6 +73,16 @@ def test_a_bad_path_lists_what_is_there(cluster, path, message):
         find_field(cluster, path)
 
     assert message == refused.value.args[0]
+
+
+def test_fields_without_a_fixed_type_are_objects():
+    """What a server keeps as it was written may have any field; a field that only the documents have is one, too."""
+    fields = {"managedFields": [{"manager": "kubectl", "fieldsV1": {"f:spec": {}}}]}
+    c = Cluster.from_manifests([make.pod("p") | {"metadata": {"name": "p"} | fields}, make.pod("q", volumes=[{"name": "a", "csi": {"driver": "d"}}])])
+    found = [find_field(c, path) for path in ("pod/p:metadata.managedFields[0].fieldsV1.f:spec.a.b", "pod/q:spec.volumes[a].csi.fsSize")]
+
+    assert [(None, "object"), (None, "quantity")] == [(each.value, each.type) for each in found]
+    assert ("metadata", "managedFields", 0, "fieldsV1", "f:spec", "a", "b") == found[0].steps
 
 
 def test_items_are_found_by_name_or_type():
@@ -254,10 +265,22 @@ def test_before_the_first_step_a_value_stands_in_the_manifest_from_the_start():
     later = Trials(start, varied_fields(start, sizes))
 
     assert [1, 0, 0] == counts(trials)
+    assert ("", "50Gi", 1) == (trials.outcomes[1,].refused, trials.trial((1,)).cluster["pvc/data-1"].spec.resources.requests["storage"], trials.outcomes[1,].pods)
     assert "quantities must match" in trials.outcomes[2,].refused or "nothing" in trials.outcomes[2,].refused
     assert before == trials.origin.digest()
     assert [1, 0, 0] == counts(later)
     assert "immutable" in later.outcomes[1,].refused
+
+
+def test_an_object_without_a_manifest_is_not_written_anew():
+    """What nobody wrote as a manifest stays as it is: the server's refusal is the outcome."""
+    c = Cluster("upstream")
+    c._load([*nodes(1), *pods(1)])
+    outcomes = [Trials(each, varied_fields(each, {f"pod/{name}:spec.hostNetwork": [True]})).finish((0,)).outcome for each, name in (
+        (c, "pod-00000"), (Cluster.from_manifests([make.node("n1"), make.pod("app")]), "app"))]  # fmt: skip
+
+    assert [(False, 0), (True, 1)] == [(not each.refused, each.running) for each in outcomes]
+    assert "pod updates may not change fields other than" in outcomes[0].refused
 
 
 def test_a_mapping_is_a_value_too():

@@ -5,10 +5,16 @@ import re
 from xml.etree import ElementTree as ET
 
 import pytest
+from attrs import evolve
 
 from kvolsched.views.drawing import theme as styles
+from kvolsched.views.drawing.svg import height
+from kvolsched.views.frame import NextActor
 from kvolsched.views.panel import export
+from kvolsched.views.panel.host import ROOT
 from kvolsched.views.panel.lab import Lab
+from kvolsched.views.panel.pair import BESIDE
+from kvolsched.views.pictures import cluster_map, headline, lanes, log
 from kvolsched.views.pictures.picture import TABS
 
 from . import frames
@@ -98,3 +104,78 @@ def test_a_run_is_saved_as_html_only(name, tmp_path):
     with pytest.raises(ValueError, match="^cannot save a run as '" + re.escape(name) + "': the name must end in .html; "):
         lab.save(tmp_path / name)
     assert list(tmp_path.iterdir()) == []
+
+
+STEPS = [{"sentence": [0, 1], "place": [2]}, {"sentence": [0, 1], "place": [3]}]
+
+
+@pytest.mark.parametrize(("half", "root"), [("y", ROOT), ('<div class="k-half">', f"{ROOT} k-paired")])
+def test_a_page_is_put_together_whole(half, root):
+    """Buttons, slider, place, badge, chips and tabs stand above the views; equal lists of fragments are stored once."""
+    text = export._page("a<b", STEPS, ["x", half, "1", "2"], 700)
+    data = json.loads(re.search(r'id="run">(.*?)</script>', text, re.DOTALL)[1])
+    body = text.partition("<body>")[2].partition("<script")[0]
+    tabs = "".join(f'<button class="k-tab" data-tab="{picture.name}">{picture.tab}</button>' for picture in TABS)
+
+    assert data == {"steps": [{"sentence": 0, "place": 1}, {"sentence": 0, "place": 2}], "lists": [[0, 1], [2], [3]],
+                    "pool": ["x", half, "1", "2"], "at": 0, "root": ROOT}  # fmt: skip
+    assert "<title>a&lt;b</title>" in text
+    assert f"@container (max-width:{BESIDE - 20}px)" in text
+    assert f'[data-ref="{log.WRITTEN}"]{{display:none}}' in text
+    assert "".join(body.split("\n")) == (
+        f'<div class="{root} k-lab k-page" style="max-width:720px"><div class="k-grid"><div class="k-toolbar">'
+        '<button class="k-btn k-reset" data-cmd="reset">Reset</button><button class="k-btn k-back" data-cmd="back">Back</button>'
+        '<button class="k-btn k-step" data-cmd="step">Step</button><button class="k-btn k-run" data-cmd="run">Run</button>'
+        '<input type="range" class="k-slider" aria-label="timeline" min="0" max="1" value="0">'
+        '<div class="k-html" data-show="place"></div><div class="k-html" data-show="badge"></div></div>'
+        '<div class="k-doing"><div class="k-chips"><span class="k-html" data-show="chips"></span></div></div>'
+        f'<div class="k-tabs">{tabs}</div><div id="host"></div></div></div>')
+
+
+def test_a_row_has_every_view_in_fragments():
+    """Views, the body of each tab, who may act with what each would do, place and badge; fragments are shared by number."""
+    rows = (NextActor("a", "PV controller", "c", "Would bind <x>.", default=True), NextActor("b", "user", "c", "", about="about it"))
+    frame = evolve(frames.zonal(8), next=rows)
+    asked, pool = [], {"known": 0}
+
+    def views(frame, width, selection, tab):
+        asked.append((width, selection, tab))
+        return {name: f"<g {name}><text>{name}" for name in export.ORDER} | {"body": f"known<div>{tab}"}
+
+    row = export._row(frame, views, 640, pool)
+    parts = list(pool)
+    texts = {name: "".join(parts[number] for number in numbers) for name, numbers in row.items()}
+
+    assert [(640, "", picture.name) for picture in TABS] == asked
+    assert texts == {
+        **{name: f"<g {name}><text>{name}" for name in ("sentence", "map", "side", "lanes")}, **{picture.name: f"known<div>{picture.name}" for picture in TABS},
+        "chips": '<span class="k-q-label">May act next</span>'
+                 '<span class="k-chip-b k-default" title="Would bind &lt;x&gt;."><b>PV controller</b> Would bind &lt;x&gt;</span>'
+                 f'<span class="k-chip-b" title="about it"><b>user</b> {headline.chip_words(rows[1])}</span>',
+        "place": headline.place_html(frame), "badge": headline.badge_html(frame),
+    }  # fmt: skip
+    assert [0, pool["<div>events"]] == row["events"]
+    idle = export._row(evolve(frame, next=()), views, 640, pool)
+    assert f'<span class="k-q-label">May act next</span><span class="k-q-label">{headline.IDLE}</span>' == "".join(
+        list(pool)[number] for number in idle["chips"])
+
+
+@pytest.mark.parametrize(("name", "hint"), [("run.svg", "run.svg"), ("run.png", "run.png"), ("run.pdf", "run.png"), ("run", "run.png")])
+def test_another_ending_says_what_a_picture_is_saved_by(name, hint, tmp_path):
+    """Of a picture the line that saves one has the name that was given, else a name like it."""
+    with pytest.raises(ValueError, match="cannot save") as refused:
+        Lab(FakeDriver(frames.zonal_run())).save(tmp_path / name)
+
+    assert (f"cannot save a run as {name!r}: the name must end in .html; for a picture of the present step: c.map().save({hint!r})",) == (
+        refused.value.args)
+
+
+def test_a_still_picture_is_the_panels_three_views():
+    """Sentence, map by the label, and timeline stand under each other, what is selected marked, with the reading as its name."""
+    frame, hosts = frames.zonal(8), "kubernetes.io/hostname"
+    parts = [cluster_map.draw(frame, 800, "pod/web-0", hosts), lanes.draw(frame, 800, "pod/web-0")]
+    drawn = headline.stacked([headline.draw_svg(frame, 800), *((part, height(part)) for part in parts)], 800, headline.reading(frame))
+
+    assert drawn == export.picture(frame, 800, "pod/web-0", hosts) == export.still(frame, 700, "words", "pod/web-0", hosts).draw(800, "")
+    assert ("words", 700) == (export.still(frame, 700, "words").reading, export.still(frame, 700, "words").width)
+    assert export.picture(frame, 800) == export.still(frame, 800, "words").draw(800, "other")

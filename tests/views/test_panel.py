@@ -10,9 +10,11 @@ from traitlets import TraitError
 
 from kvolsched.views import frame as f
 from kvolsched.views.drawing.figure import SCRIPT
-from kvolsched.views.panel import host
-from kvolsched.views.panel.lab import Lab, reading
+from kvolsched.views.panel import host, layout
+from kvolsched.views.panel.lab import Lab, judge_button, pod_of, reading
+from kvolsched.views.panel.script import Script
 from kvolsched.views.pictures import cluster_map, headline, lanes, log, matrix
+from kvolsched.views.pictures.picture import NAMED
 
 from . import frames, plain
 from .fake_driver import FakeDriver
@@ -408,3 +410,142 @@ def test_the_reading_has_every_part(lab):
     assert reading(lab.frame) == lab.reading()
     lab.next_words = lambda: "guess"
     assert reading(lab.frame, "guess") == lab.reading()
+
+
+@pytest.mark.parametrize(("px", "width"), [(320, 320), (319, 320), (0, 320), (4000, 4000), (4001, 4000), (640.7, 640), ("700", 700), (1000, 1000)])
+def test_a_width_is_drawn_between_320_and_4000_px(lab, px, width):
+    """A page may say anything; what is drawn already is not drawn again."""
+    drawn = []
+    lab._draw = lambda *_: drawn.append(lab._width)
+    lab.host._handle_custom_msg({"cmd": "width", "px": px}, [])
+
+    assert (width, [] if width == 1000 else [width]) == (lab._width, drawn)
+
+
+@pytest.mark.parametrize(("messages", "shown"), [
+    ([], -1), (["seen"], 1), (["seen", "seen"], 2), (["gone"], 0), (["seen", "gone"], 0), (["gone", "seen"], 1), (["seen", "gone", "gone"], 0), (["step"], -1), ([""], -1),
+])  # fmt: skip
+def test_a_host_counts_the_places_that_show_it(messages, shown):
+    """Pages say that they show it, or do so no more; before the first it is not known."""
+    counted = host.Host()
+    for cmd in messages:
+        counted._handle_custom_msg({"cmd": cmd} if cmd else {}, [])
+
+    assert shown == counted.shown
+
+
+@pytest.mark.parametrize(("width", "nodes", "alone", "place"), [
+    (819, 3, True, (819, 819, 819, "k-one")), (820, 3, True, (820, 405, 405, "k-two")), (1279, 9, True, (1279, 634, 634, "k-two")),
+    (1280, 6, True, (1280, 635, 635, "k-two")), (1280, 7, True, (737, 533, 533, "k-beside")), (1400, 7, False, (1400, 1400, 1400, "k-one")),
+    (1000, 9, False, (1000, 1000, 1000, "k-one")),
+])  # fmt: skip
+def test_views_stand_where_there_is_room(width, nodes, alone, place):
+    """Two halves below the map, or both at its right where there are many nodes; of a pair everything below each other."""
+    assert layout.PanelLayout(*place) == layout.layout(width, nodes, alone=alone)
+    if alone:
+        assert layout.PanelLayout(*place) == layout.layout(width, nodes)
+
+
+def test_the_views_of_a_panel_are_drawn_whole():
+    """Sentence, map, what was written with all of it where it is open, and the lanes with what was last, in their box."""
+    frame, unfolded = frames.zonal(8), frozenset({"written", "pv"})
+    place = layout.PanelLayout(900, 500, 400, "k-two")
+    closed, opened = (layout.views(frame, place, 1000, "pod/web-0", "kubernetes.io/hostname", each) for each in (frozenset(), unfolded))
+
+    def timeline(each):
+        return (f'<div class="k-box k-two">{lanes.draw(frame, 476, "pod/web-0", unfolded=each, fold=True)}'
+                f'<div class="k-recent">{log.draw_recent(frame, 476, "pod/web-0")}</div></div>')
+
+    assert closed == {
+        "sentence": headline.draw(frame, 1000, "pod/web-0"), "map": cluster_map.draw(frame, 900, "pod/web-0", "kubernetes.io/hostname"),
+        "side": log.draw_written(frame, 1000, "pod/web-0", open_=False), "lanes": timeline(frozenset()),
+    }  # fmt: skip
+    assert opened == closed | {
+        "side": log.draw_written(frame, 1000, "pod/web-0", open_=True) + f'<div class="k-box">{log.draw_changes(frame, 976, "pod/web-0")}</div>',
+        "lanes": timeline(unfolded),
+    }  # fmt: skip
+
+
+def test_moves_that_follow_each_other_are_one_line():
+    """Steps are counted in one line, of two moves the last one stays, and what is done unrecorded is forgotten."""
+    script = Script()
+    seen = []
+    for do in (script.step, script.step, script.step, lambda: script.goto(4), lambda: script.goto(2), script.step, lambda: script.add("c.run()"),
+               script.step, lambda: script.goto(1)):  # fmt: skip
+        do()
+        seen.append(list(script))
+    with script.unrecorded():
+        script.goto(9)
+        script.step()
+    script.goto(3)
+    with script.unrecorded():
+        script.step()
+    script.step()
+
+    many = "for _ in range(3): c.step()"
+    assert [["c.step()"], ["for _ in range(2): c.step()"], [many], [many, "c.goto(4)"], [many, "c.goto(2)"], [many, "c.goto(2)", "c.step()"],
+            [many, "c.goto(2)", "c.step()", "c.run()"], [many, "c.goto(2)", "c.step()", "c.run()", "c.step()"],
+            [many, "c.goto(2)", "c.step()", "c.run()", "c.step()", "c.goto(1)"]] == seen  # fmt: skip
+    assert [*seen[-1][:-1], "c.goto(3)", "c.step()"] == list(script)
+    assert (7, "\n".join(script)) == (len(script), repr(script))
+    assert len(Script()) == 0
+
+
+PLACED = f.Frame(
+    pods=(plain.PodRow("pod/a", "a"), plain.PodRow("pod/b", "b")), claims=(plain.ClaimRow("pvc/both", "both", pods=("pod/b", "pod/a")), plain.ClaimRow("pvc/none", "none")),
+    volumes=(plain.VolumeRow("pv/bound", "bound", claim="pvc/both"), plain.VolumeRow("pv/assumed", "assumed", assumed_claim="pvc/both"),
+             plain.VolumeRow("pv/free", "free"), plain.VolumeRow("pv/lost", "lost", claim="pvc/gone")),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("ref", "pod"), [
+    ("pod/a", "pod/a"), ("pod/b", "pod/b"), ("pod/gone", ""), ("pvc/both", "pod/b"), ("pvc/none", ""), ("pv/bound", "pod/b"), ("pv/assumed", "pod/b"),
+    ("pv/free", ""), ("pv/lost", ""), ("node/a", ""), ("", ""),
+])  # fmt: skip
+def test_an_object_is_about_a_pod(ref, pod):
+    """A pod is about itself, a claim about its first user, a volume about that of its claim, also one that is only assumed."""
+    assert pod == pod_of(PLACED, ref)
+
+
+@pytest.mark.parametrize(("change", "there"), [
+    ({}, True), ({"nodes": ()}, False), ({"pods": ()}, False), ({"head": plain.Head(focus="pod/other")}, False),
+    ({"verdicts": frames.zonal(8).verdicts}, False),
+])  # fmt: skip
+def test_a_pod_that_nobody_has_judged_can_be_judged(change, there):
+    """The button stands where there are nodes, the pod in focus is there, and no verdict is."""
+    pods = (plain.PodRow("pod/<web>", "<web>"), plain.PodRow("pod/b", "b"))
+    frame = evolve(f.Frame(nodes=frames.zonal(0).nodes, pods=pods, head=plain.Head(focus="pod/<web>")), **change)
+    button = ('<div class="k-judge"><span class="k-btn k-plain" data-ref="judge/now" role="button" aria-label="judge &lt;web&gt; now, on a fork">'
+              'Judge &lt;web&gt; now</span><span class="k-q-label">on a fork: the scheduler learns nothing of it</span></div>')  # fmt: skip
+
+    assert (button if there else "") == judge_button(frame)
+
+
+def test_each_view_is_drawn_for_what_is_asked(lab):
+    """The tab that is named, else the open one; a panel is drawn for its width, a page for the one that is asked for."""
+    lab.do("goto", step=8)
+    lab.tab = "domains"
+    frame = lab.frame
+    expected = [NAMED[name].svg(frame, 495, "pod/web-0", lab.topology) for name in ("domains", "events")]
+
+    assert expected == [lab.views(frame, 1000, "pod/web-0", *tab)["body"] for tab in ((), ("events",))]
+    lab.driver.broken = "once"
+    with pytest.raises(RuntimeError):
+        lab.do("step")
+    assert '<p class="k-say k-error" role="alert"><b>RuntimeError: once</b></p>' == lab.host.sentence
+
+
+def test_the_first_of_a_stop_is_said_before_what_else_is(lab):
+    """Why play stopped, what an act said, that an act here begins a branch, and what is not modelled stand in one line."""
+    lab.driver.frames = tuple(evolve(frame, head=evolve(frame.head, not_read="PodDisruptionBudget is not read")) for frame in lab.driver.frames)
+    lab.do("goto", step=3)
+    lab.do("goto", step=2)
+    lab.run.ended, lab._said = "the end", "said"
+    lab._draw()
+    notes = [lab.acts.note.value]
+    lab.run.ended, lab._said = "", ""
+    lab.do("goto", step=3)
+    notes.append(lab.acts.note.value)
+
+    assert ["Play stopped: the end · said · starts a branch at step 2 · PodDisruptionBudget is not read", "PodDisruptionBudget is not read"] == notes
+    assert ["Events" if not len(frame.events) else f"Events {len(frame.events)}" for frame in (lab.frame,)] == [lab.tabs["events"].description]

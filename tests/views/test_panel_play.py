@@ -8,7 +8,7 @@ from attrs import evolve
 from kvolsched import scenario
 from kvolsched.views import frame as f
 from kvolsched.views.panel.lab import Lab
-from kvolsched.views.panel.player import failure
+from kvolsched.views.panel.player import Player, failure
 
 from . import frames, plain
 from .fake_driver import FakeDriver
@@ -161,3 +161,20 @@ def test_a_question_before_each_step_holds_it(lab):
     assert (lab.playing, "waits for an answer" in lab.acts.note.value) == (False, True)
     lab.do("step", asked=True)
     assert lab.frame.head.step == 1
+
+
+def test_who_plays_already_does_not_play_twice():
+    """Another press makes one task and no second, so that steps come as fast as before; a stop ends it and says so once."""
+    async def watch():
+        ended, ticks = [], []
+        player = Player(lambda: ticks.append(1) or "", ended.append)
+        before = len(asyncio.all_tasks())
+        player.play()
+        player.play()
+        tasks = len(asyncio.all_tasks()) - before
+        player.stop("enough")
+        player.stop("again")
+        await asyncio.sleep(0)
+        return tasks, len(asyncio.all_tasks()) - before, player.playing, ended, ticks
+
+    assert (1, 0, False, ["enough"], []) == asyncio.run(watch())

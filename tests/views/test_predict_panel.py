@@ -263,18 +263,18 @@ def test_each_answer_is_told_with_what_speaks_against_it(cluster):
     """The verdict or the points, then what to do; what was answered is marked, and cannot be pressed again."""
     asked = cluster.predict("Which node?", pod="my-pod")
 
-    def told(tone, tag, reason, proof, then):
+    def tagged(tone, tag, reason, proof, then):
         proof = f' <span class="k-who">{proof}</span>' if proof else ""
         return (f'<p class="k-quiz" role="status"><span class="k-tag" style="background:var(--kv-{tone})">{tag}</span> <b>{reason}</b>{proof}'
                 f'<span class="k-who"> · {then}</span></p>')
 
     more = "Try another, or let it happen."
     expected = {
-        "node-b": (told("ink", "✕ not node-b", "fits, but 249 points against 274",
+        "node-b": (tagged("ink", "✕ not node-b", "fits, but 249 points against 274",
                         "NodeResourcesFit 68 to 84, NodeResourcesBalancedAllocation 81 to 90", more), [3]),
-        "node-a-small": (told("resources", "✕ not node-a-small", "NodeResourcesFit: Insufficient cpu",
+        "node-a-small": (tagged("resources", "✕ not node-a-small", "NodeResourcesFit: Insufficient cpu",
                               "requests.cpu 1 &gt; allocatable 500m − requested 0 = 500m", more), [2, 3]),
-        "node-a": (told("ok", "✓ node-a", "chosen, with 274 points", "", "Let it happen, and see why."), [1, 2, 3]),
+        "node-a": (tagged("ok", "✓ node-a", "chosen, with 274 points", "", "Let it happen, and see why."), [1, 2, 3]),
     }
     for name, (words, pressed) in expected.items():
         asked.answer(name)
@@ -294,6 +294,8 @@ def test_a_message_answers_or_lets_it_happen(cluster, message, answers, step):
     asked = cluster.predict("Which node?", pod="my-pod")
     asked._message(None, message, [])
     assert (answers, step, 700 if message["cmd"] == "width" else 1000) == (asked.answers, cluster.world.step_number, asked._width)
+    asked._message(None, {"cmd": "other"}, [])
+    assert step == cluster.world.step_number
     asked._message(None, {"cmd": "step"}, [])
     assert (bool(answers), asked._width) == (cluster.world.step_number == 1, asked._width)
     if answers:
@@ -352,7 +354,7 @@ def test_a_quiz_waits_for_the_step_that_it_asks_about(cluster):
     first = quiz.asked
     opened = (quiz.is_open, quiz.words(), quiz.children)
     first.answer("node-b")
-    told = (asked.changes, asked.steps)
+    after = (asked.changes, asked.steps)
     assert quiz.ask()
     happened = (quiz.is_open, quiz.words(), asked.steps, quiz.asked is first)
     assert quiz.ask()
@@ -361,7 +363,7 @@ def test_a_quiz_waits_for_the_step_that_it_asks_about(cluster):
     assert (False, words, ()) == closed
     assert (True, (first,)) == (opened[0], opened[2])
     assert "Which node will my-pod get?" in opened[1]
-    assert [(1, 0), (False, words, 1, True)] == [told, happened]
+    assert [(1, 0), (False, words, 1, True)] == [after, happened]
     assert quiz.asked is not first
     quiz.clear()
     assert (None, (), False) == (quiz.asked, quiz.children, quiz.is_open)

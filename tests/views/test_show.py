@@ -1,5 +1,7 @@
 """The figures of the face, and the panel's driver over a real cluster."""
 
+from types import SimpleNamespace
+
 import pytest
 
 import kvolsched
@@ -7,11 +9,14 @@ from kvolsched import Cluster, make
 from kvolsched.views import show
 from kvolsched.views.charts.figure import PlainChart
 from kvolsched.views.fill import TABLES, frame_of
+from kvolsched.views.panel.acts import Call
 from kvolsched.views.panel.driver import ClusterDriver
 from kvolsched.views.panel.lab import Lab, reading
 from kvolsched.views.pictures.picture import NAMED
 from kvolsched.views.show import zone_key
 from kvolsched.world.apiserver import ref
+
+from . import frames
 
 
 @pytest.fixture
@@ -266,6 +271,50 @@ def test_a_series_marks_the_present_step_unless_it_is_the_last(step, over, optio
         c.series(what="lives", over=over).options, kvolsched.scenario("zonal-example").series(what="lives").options]
 
 
+def test_a_verdict_is_known_of_what_is_gone():
+    """A node and a pod that were deleted since keep their verdicts; where no pass was made the sentence names what was asked."""
+    c = Cluster.from_manifests([make.node("n1", cpu="1"), make.node("n2"), make.pod("app", cpu="2")])
+    c.run()
+    before = repr(c.verdicts("app", "n1", "NodeResourcesFit"))
+    c.delete("node/n1")
+    gone = repr(c.verdicts("app", "n1", "NodeResourcesFit"))
+    c.delete("pod/app")
+    c.run()
+    with pytest.raises(kvolsched.UnknownName) as unknown:
+        kvolsched.scenario("zonal-example").verdicts("my-pod", "node-a", "NodeName")
+
+    assert ("⊘ NodeResourcesFit on n1: Insufficient cpu", before) == (before.partition("\n")[0], gone)
+    assert before == repr(c.verdicts("app", "n1", "NodeResourcesFit"))
+    assert ("nothing is known of NodeName on node-a: no pass has been made for pod/my-pod",) == unknown.value.args
+
+
+def test_counts_over_steps_mark_the_present_one_and_what_users_did(zones):
+    """The chart has the counts of each domain at each step, the acts of users, and where the run stands."""
+    c = zones.fork("marked")
+    c.cordon("node-1-1")
+    c.goto(c.world.known_steps - 1)
+    found = c.skew("deploy/web", over="steps")
+
+    assert (c.world.step_number, found.acts) == (found.options["step"], found.options["acts"])
+    assert 1 == len(found.acts)
+    assert ("skew_over_steps", {"step", "acts"}) == (found.kind, set(found.options))
+
+
+def test_above_scores_stand_the_first_weights_that_would_change_the_choice(monkeypatch):
+    """At most three, and none of a plugin that no weight lets choose another node."""
+    class Effect(SimpleNamespace):
+        """What a weight would do."""
+
+        def __str__(self):
+            return self.name
+
+    effects = [Effect(name=name, above=above, below=below) for name, above, below in (
+        ("a", 2, None), ("b", None, 1), ("c", None, None), ("d", 3, 1), ("e", 4, None))]  # fmt: skip
+    monkeypatch.setattr(show, "weight_effects", lambda _: effects)
+
+    assert ("What each plugin gives to each node for pod/web-0", "a", "b", "d") == show._score_words(frames.zonal(8))
+
+
 def test_the_lives_of_several_clusters_are_no_chart_of_lives(zones):
     """Of two clusters only counts are compared."""
     with pytest.raises(kvolsched.UnknownName, match="lives"):
@@ -347,3 +396,80 @@ def test_rules_beside_are_run_as_far(rules, steps, expected):
     assert (c.lab(tell=True).driver.tell, c.lab().driver.tell) == (True, False)
     assert (str(c.lab(text=True)) == reading(frame_of(c, chips=None)), str(c.lab(text=True, tell=True))) == (
         True, reading(frame_of(c, chips=None, tell=True)))
+
+
+def test_every_order_of_a_driver_is_a_line_that_repeats_it(cluster):
+    """Steps by the default actor or another one, known or new, in either gear; moves that move nothing are no line."""
+    driver, seen = ClusterDriver(kvolsched.scenario("zonal-example")), []
+
+    def did(order, *arguments):
+        getattr(driver, order)(*arguments)
+        seen.append((order, driver.place(), list(driver.script)[-1:], len(driver.script)))
+        driver.frame()
+
+    driver.frame()
+    did("back")
+    did("step", driver.frame().next[0].actor)
+    did("step", "bind worker|default/my-pod")
+    did("goto", 2)
+    did("back")
+    did("step")
+    did("gear", "turns")
+    did("step")
+    did("gear", "steps")
+    did("goto", 0)
+    did("run")
+    did("run")
+
+    assert [("back", (0, 0), [], 0), ("step", (1, 1), ["c.step()"], 1),
+            ("step", (2, 2), ['c.step("bind worker", "default/my-pod")'], 2), ("goto", (2, 2), ['c.step("bind worker", "default/my-pod")'], 2),
+            ("back", (1, 2), ["c.goto(1)"], 3), ("step", (2, 2), ["c.goto(2)"], 3), ("gear", (2, 2), ["c.goto(2)"], 3)] == seen[:7]  # fmt: skip
+    assert [("step", (3, 3), ["c.step(turns=True)"], 4), ("gear", (3, 3), ["c.step(turns=True)"], 4), ("goto", (0, 3), ["c.goto(0)"], 5),
+            *[("run", (8, 8), ["c.run(steps=1_000)"], 6)] * 2] == seen[7:]  # fmt: skip
+    again = kvolsched.scenario("zonal-example")
+    exec(str(driver.script), {"c": again})  # noqa: S102 - our own lines
+    assert again.digest() == driver.cluster.digest()
+
+
+def test_acts_of_the_past_begin_a_branch(cluster):
+    """An act at the end stays on it; one in the past, and one that must, begins a branch, whose name is taken only once."""
+    driver = ClusterDriver(cluster)
+    lines = []
+    for move, call, branch, forks in (
+        (None, Call("cordon", ("node-a",)), "a closed", False), (2, Call("cordon", ("node-b",)), "b closed", False), (1, Call("cordon", ("node-c",)), "", False),
+        (1, Call("uncordon", ("node-a",)), "b closed", False), (None, Call("upgrade", ("upstream",)), "newer", True),
+    ):  # fmt: skip
+        if move is not None:
+            driver.goto(move)
+        told = driver.perform(call, branch, forks=forks)
+        lines.append((driver.branches()[0], list(driver.script)[-2:], told))
+
+    assert [("main", ['c.cordon("node-a")'], ""), ("b closed", ['c.goto(2, branch="b closed")', 'c.cordon("node-b")'], ""),
+            ("cordon", ['c.goto(1, branch="cordon")', 'c.cordon("node-c")'], ""), ("b closed 2", ['c.goto(1, branch="b closed 2")', 'c.uncordon("node-a")'], ""),
+            ("newer", ['c.goto(1, branch="newer")', 'c.upgrade("upstream")'], "")] == lines  # fmt: skip
+    driver.goto(1)
+    driver.perform(Call("goto", (1,), {"branch": "b closed"}))
+    assert ("b closed 3", 'c.goto(1, branch="b closed 3")') == (driver.branches()[0], list(driver.script)[-1])
+    driver.switch("main")
+    assert ("main", ['c.goto("main")'], (4, 4)) == (driver.branches()[0], list(driver.script)[-1:], driver.place())
+    before = driver.branches(), driver.place()
+    driver.goto(1)
+    with pytest.raises(LookupError):
+        driver.perform(Call("cordon", ("nowhere",)), "closed")
+    assert (before[0], 1) == (driver.branches(), driver.place()[0])
+
+
+def test_the_one_beside_is_a_fork_at_the_end_of_its_branch(cluster):
+    """The cluster stays in its branch at its step, also where there is no such branch."""
+    driver = ClusterDriver(cluster)
+    cluster.goto(1, branch="closed")
+    cluster.cordon("node-a")
+    cluster.goto(1)
+    other = driver.beside("main")
+
+    assert (("closed", 1), 3, "main") == ((driver.branches()[0], driver.place()[0]), other.place()[0], other.cluster.name)
+    with pytest.raises(LookupError):
+        driver.beside("nowhere")
+    assert ("closed", 1) == (driver.branches()[0], driver.place()[0])
+    holds = [driver.holds(until) for until in ("pod/my-pod gone", lambda c: c.world.step_number == 1, "pod/my-pod exists")]
+    assert [False, True, True] == [each() for each in holds]

@@ -12,6 +12,7 @@ from kvolsched import Cluster, make
 from kvolsched.core.results import ApplyRefused
 from kvolsched.views.drawing import text as t
 from kvolsched.views.drawing.figure import Figure
+from kvolsched.views.drawing.svg import num
 from kvolsched.views.panel import what_if as panel
 from kvolsched.views.panel.host import ROOT
 from kvolsched.views.panel.what_if import WhatIf
@@ -656,6 +657,9 @@ def test_long_words_beside_a_strip_take_two_lines_each():
 
     assert ["k-b | 539 25 | threshold 10000000000000000", "k-b | 539 39 | 20000000000000000", "k-q | 539 53 | from 20000000000000000 on all",
             "k-q | 539 67 | run, 1 value is refused"] == told  # fmt: skip
+    longer = strip(*(cell(f"{number} " + "word " * 30, running) for number, running in ((1, 1), (2, 9))))
+    told = marks(what_if.strip(longer, 0, what_if.layout(WhatIfRows((longer,)), 1000)))[-5:]
+    assert ["k-l-ink k-flip", "k-b", "k-b", "k-q", "k-q"] == [each.partition(" | ")[0] for each in told]
 
 
 @pytest.mark.parametrize(("width", "high", "expected"), [
@@ -673,6 +677,15 @@ def test_the_heading_is_drawn_whole(width, high, expected):
     assert [each.replace("NOTE", "every cell is a run to its end, from step 3, rules upstream, seed 7") for each in expected] == marks(drawn)
     assert (f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{high}" viewBox="0 0 {width} {high}" role="img" '
             f'aria-label="{said}">') == drawn.partition("<text")[0]
+
+
+def test_a_long_note_takes_two_lines():
+    """What a cell is stands whole below the question in a narrow panel, and the line and the answer below it."""
+    rows = WhatIfRows((strip(*KNOWN),), 123456, "design (kube-scheduler beta)", 123456)
+    drawn = marks(what_if.heading(rows, 320))
+
+    assert ["0 16", "0 36", "0 48", "M0 56.5h320", "20 76"] == [each.split(" | ")[1] for each in drawn[:5]]
+    assert what_if.note(rows) == " ".join(each.split(" | ")[2] for each in drawn[1:3])
 
 
 def test_the_note_stands_beside_the_question_where_there_is_room():
@@ -781,3 +794,37 @@ def test_a_narrow_cell_says_less(count, signs):
     groups = svg.findall("{http://www.w3.org/2000/svg}g")[:4]
 
     assert signs == ["|".join(text.text for text in group.findall("{http://www.w3.org/2000/svg}text")[:-1] if text.text) for group in groups]
+
+
+INNER = '<svg xmlns="x" width="1000" height="50"><text>inner</text></svg>'
+
+
+@pytest.mark.parametrize(("width", "inner", "high", "places", "words"), [
+    (1000, INNER, 483, "0 74 138 0 30 115 145 230 260", True), (1000, "", 433, "0 74 88 0 30 115 145 230 260", True),
+    (560, INNER, 549, "0 86 150 0 30 133 163 266 296", False),
+])  # fmt: skip
+def test_the_saved_panel_is_drawn_whole(width, inner, high, places, words):
+    """Heading, picture and strips stand under each other; over each strip a control as it stands, with its thumb and its value."""
+    fields = (strip(cell(1, 2), cell(2, 9), cell(3, 9), present=1), FieldStrip("unschedulable", "q", (cell("false", 2), cell("true", 9)), 0, False),
+              FieldStrip("one", "r", (cell(1, 1, 1),), 0, True))  # fmt: skip
+    rows = WhatIfRows(fields, 3, "upstream", 7)
+    place = what_if.layout(rows, width)
+    drawn = what_if.draw(rows, width, inner)
+
+    assert [(f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{high}" viewBox="0 0 {width} {high}" role="group" '
+            'aria-label="What if maxSkew 2, unschedulable false, one 1?">')] == re.findall("<svg[^>]*>", drawn)  # fmt: skip
+    assert [f"translate(0,{each})" for each in places.split()] == re.findall(r"translate\([^)]*\)", drawn)
+    for field, kind in zip(fields, ("maxSkew", "unschedulable", "one"), strict=True):
+        track = f'<g class="k-track">{re.search(f"""<g class="k-track">(<text[^>]*>{kind}</text>.*?)</g>""", drawn)[1]}</g>'
+        wide, count = place.cell(len(field.cells)), len(field.cells)
+        left = place.label + wide / 2
+        ends = [f"k-h | {num(place.label + place.strip + 16)} 19 | {field.cells[field.present].value}"] if words else []
+        assert marks(track) == [
+            f"k-h | 0 19 | {kind}", f"k-rail | {num(left)} 13 {num(wide * (count - 1))} 4", f"k-accent | {num(left)} 13 {num(wide * field.present)} 4",
+            f"k-accent | {num(left + wide * field.present - 8)} 7 16 16", *ends]  # fmt: skip
+
+
+def test_words_that_just_fit_into_a_cell_stand_in_it():
+    """Of a cell without a sign all room but 4 px is for words."""
+    room = t.width("2 of 9", 11, bold=True) + 4
+    assert [("", "2 of 9"), ("", "2")] == [what_if._words_in(cell(1, 2), each) for each in (room, room - 0.1)]

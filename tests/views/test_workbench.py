@@ -9,6 +9,7 @@ from kvolsched.make import node
 from kvolsched.views.drawing.text import escape
 from kvolsched.views.pages.may import draw
 from kvolsched.views.panel.host import ROOT
+from kvolsched.views.panel.workbench import _in_the_text
 
 ZONE = "topology.kubernetes.io/zone"
 POD = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "app"},
@@ -186,6 +187,7 @@ def test_the_editor_is_as_high_as_its_text(cluster, lines, rows):
 @pytest.mark.parametrize(("text", "error"), [
     ("a: [", "line 1: while parsing a flow node, did not find expected node content"),
     ("a: 1\nb: <x", ""), ("", "nothing is written"), (" \n", "nothing is written"),
+    ("a: 1\n---\nb: 2", "a patch is one YAML document; this text has 2"),
 ])
 def test_what_is_wrong_is_said_whole(cluster, text, error):
     """A line below the editor names it, and that the picture is of an older text, if there was one that could be read."""
@@ -199,6 +201,12 @@ def test_what_is_wrong_is_said_whole(cluster, text, error):
     if error:
         assert repr(never) == f"{never.answers!r}\npatch 1 is no YAML: {error}"
         assert ("1 !", "1 !") == (bench.list.children[0].description, never.list.children[0].description)
+
+
+def test_an_error_names_a_line_of_the_text():
+    """What is missing at the end is told of the last line; an error without a line stays as it is."""
+    assert ["line 2: x line 9", "line 1: x", "line 1: x", "too long"] == [_in_the_text(error, text) for error, text in (
+        ("line 3: x line 9", "a\nb"), ("line 1: x", "a\nb"), ("line 1: x", ""), ("too long", "a"))]  # fmt: skip
 
 
 @pytest.mark.parametrize(("labels", "kind", "text"), [
@@ -233,3 +241,10 @@ def test_edited_suggestions_are_no_longer_suggested(cluster):
     assert len(bench.drafts) == len(bench.answers)
     assert repr(bench.figure().reading) == repr(repr(bench))
     assert draw(bench.answers, 640, "patch/2", bench._shown()) == bench.figure().draw(640, "patch/2")
+
+
+def test_the_first_text_is_of_a_node_that_matches():
+    """A node that the pod cannot be on lends no zone to it."""
+    pod = POD | {"spec": POD["spec"] | {"nodeSelector": {ZONE: "b"}}}
+    c = Cluster.from_manifests([node("n1", zone="a"), node("n2", zone="b"), pod])
+    assert f"spec:\n  nodeSelector:\n    {ZONE}: b" == c.may("app", kind="strategic", edit=True).text

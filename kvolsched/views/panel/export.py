@@ -47,7 +47,7 @@ def save_page(driver: ClusterDriver, path: Path, views: Views, width: int) -> Pa
         ValueError: the name does not end in .html.
     """
     if path.suffix != ".html":
-        name = path.name if path.suffix in (".svg", ".png") else f"{path.stem}.png"
+        name = path.name if path.suffix == ".svg" else f"{path.stem}.png"
         raise ValueError(f"cannot save a run as {path.name!r}: the name must end in .html; "
                          f"for a picture of the present step: c.map().save({name!r})")
     head = driver.frame().head

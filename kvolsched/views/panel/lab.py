@@ -350,7 +350,7 @@ class Lab(RunWidget, DrawnPanel):
         try:
             frame = self._detailed(frame, selection, tab)
         except UnknownName as error:  # no such pod at that moment, or no pass
-            return nothing(width, str(error.args[0]))
+            return nothing(width, str(error))
         return NAMED[tab].svg(frame, width, selection, self.topology)
 
     def _detailed(self, frame: Frame, selection: str, tab: str) -> Frame:

@@ -88,11 +88,7 @@ class Pair(ClusterDriver):
 
     def back(self) -> None:
         """Go one step back with both; where one has ended, the other one goes alone until they meet."""
-        if self.align == "step":
-            self.goto(max(0, self.at - 1))
-        else:
-            self.left.back()
-            self.goto(self.left.place()[0])
+        self.goto(max(0, self.at - 1))
 
     def goto(self, step: int) -> None:
         """Go to a step, each as far as it is known."""
@@ -118,11 +114,12 @@ class Pair(ClusterDriver):
         if self.align == "time":
             _go_to_time(self.right, self.left.cluster.now)
             return
-        self.right.goto(min(self.at, self.right.place()[1]))
-        for _ in range(self.at - self.right.place()[0]):
-            before = self.right.place()[0]
+        _, known = self.right.place()
+        self.right.goto(min(self.at, known))
+        for _ in range(self.at - known):
+            before = self.right.place()
             self.right.step()
-            if self.right.place()[0] == before:
+            if self.right.place() == before:
                 break
 
     def gear(self, unit: str) -> None:
@@ -132,12 +129,13 @@ class Pair(ClusterDriver):
 
     def switch(self, branch: str) -> None:
         self.left.switch(branch)
-        self.goto(self.left.place()[0])
+        step, _ = self.left.place()
+        self.goto(step)
 
     def perform(self, call: Call, branch: str = "", *, forks: bool = False) -> str:
         """Let the user act on the first one."""
         said = self.left.perform(call, branch, forks=forks)
-        self.at = self.left.place()[0]
+        self.at, _ = self.left.place()
         self._follow()
         return said
 

@@ -80,7 +80,7 @@ class ClusterRun(RunTraits):
         self.cluster = cluster
         self.player, self.ended = Player(self.forward, self._stopped), ""
         self.judged, self.drawn = JudgedPass(), set[str]()
-        self._stale, self._reading = False, False
+        self._stale = self._reading = False
         self._loop: asyncio.AbstractEventLoop | None = None
         self.refresh()
         cluster.world.on_move(self.moved)

@@ -205,7 +205,7 @@ class GateWorkbench(DrawnPanel):
         shown = list(zip(numbers, self.answers, strict=True))
         if self.answers.is_short:  # a row opens where it is
             return shown
-        return sorted(shown, key=lambda each: (each[0] != self.place + 1, each[0]))
+        return sorted(shown, key=lambda each: each[0] != self.place + 1)
 
     def _draw(self) -> None:
         while len(self._numbers) < len(self.drafts):
