@@ -14,9 +14,10 @@ from fix_cases.costs import HARM, OUTCOMES
 from fix_cases.nodes import NODES
 from fix_cases.pods import PODS
 from fix_cases.states import STATES
+from fix_cases.trials import TRIALS
 
 HERE = Path(__file__).parent.parent
-EDITS, COSTS = {**NODES, **PODS, **CLAIMS, **STATES}, {**HARM, **OUTCOMES}
+EDITS, COSTS = {**NODES, **PODS, **CLAIMS, **STATES}, {**HARM, **OUTCOMES, **TRIALS}
 STORED = {HERE / "questions" / "edits.txt": EDITS, HERE / "questions" / "costs.txt": COSTS, HERE / "views" / "cards.txt": CARDS,
           HERE / "questions" / "commands.txt": COMMANDS,
           HERE / "questions" / "fixes.txt": ASKED}  # fmt: skip
