@@ -108,6 +108,8 @@ SHRINK = ("Ask for less", "lower request", {"anew pod/POD": lambda old: evolve(o
     old.spec, containers=(evolve(old.spec.containers[0], resources=evolve(old.spec.containers[0].resources, requests=old.spec.containers[
         0].resources.requests.merged({"cpu": "100m"}))),)))}, {})
 CLASSED = [storage_class("late"), claim("data"), volume("disk", zone="b")]
+JOB = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "pi"}, "spec": {"template": {"spec": {
+    "restartPolicy": "Never", "containers": [{"name": "app", "image": "app:1", "resources": {"requests": {"cpu": "5"}}}]}}}}  # fmt: skip
 CARDS = {
     "card: a label": lambda: told(fix_of(WAITS, LABEL)),
     "card: a label of which it is not enough": lambda: told(fix_of(
@@ -169,8 +171,10 @@ CARDS = {
         [node("n1", taints=["closed"]), node("n2", cpu="1", taints=["closed"]), pod("x", running_on="n1", labels={"app": "x"}),
          pod("app", cpu="2", nodeSelector=SSD, affinity=apart(app="x"))], LABEL, nodes=("n2", "n1"))),
     "card: a Job begins anew": lambda: told(played(
-        [node("n1", cpu="1500m"), {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "pi"}, "spec": {"template": {"spec": {
-            "restartPolicy": "Never", "containers": [{"name": "app", "image": "app:1", "resources": {"requests": {"cpu": "5"}}}]}}}}], SHRINK)),
+        [node("n1", cpu="1500m"), JOB], SHRINK)),
+    "card: a Job that is changed in place": lambda: told(fix_of([*WAITS, JOB], (
+        "Change its template", "lower request", {"job/pi": lambda old: evolve_parts(old, spec={"template": evolve_parts(
+            old.spec.template, metadata={"labels": Frozen({"x": "y"})})})}, {}))),
     "card: without a cluster": lambda: repr(evolve(fix_of(WAITS, LABEL), asked=None)),
     "card: refused": lambda: told(fix_of(
         WAITS, ("Change it", "change selector", {"pod/app": part(spec={"node_selector": Frozen({"disk": "hdd"})})}, {}))),
