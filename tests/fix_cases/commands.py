@@ -198,11 +198,12 @@ def _steps():
             edit("c", ObjectChange(_app(a="1", b="2"), _app(b="2"))))  # fmt: skip
 
 
-def _needed(*needs):
-    """Return which of edits are kept where the pod needs these labels."""
+def _needed(*needs, because=()):
+    """Return which of edits are kept where these are needed, and of two the first because the second is made."""
     def suffice(edits):
         asked.append("".join(each.words[0] for each in edits))
-        return set(needs) <= {each.words for each in edits}
+        words = {each.words for each in edits}
+        return set(needs) <= words and (not because or because[0] in words or because[1] not in words)
 
     asked = []
     kept = without_unneeded(_steps(), suffice)
@@ -232,7 +233,7 @@ MERGED = {
         edit("C it", kind="tolerate")]), name)) for name in ("words", "cost", "kind", "letter", "acts", "do", "note")),
     "merge: one edit, none": lambda: f"{combined([edit('Do a')]).words}|{combined([edit('Do a')]).letter}",
     "merge: without each": lambda: "\n\n".join(said(edits_without(_steps(), number)) for number in range(5)),
-    "merge: what is needed": lambda: "\n\n".join(_needed(*those) for those in (("a",), ("c", "b"), ("a", "make", "b", "new", "c"), ("new", "make"))),
+    "merge: what is needed": lambda: "\n\n".join(_needed(*those) for those in (("a",), ("c", "b"), ("a", "make", "b", "new", "c"), ("new", "make"))) + f"\n\n{_needed('c', because=('a', 'b'))}",
     "merge: the worst": lambda: " ".join(worst("".join(pair)) for pair in combinations("WABCDEFGHX", 2)) + worst(""),
     "merge: rebased": _rebased,
 }  # fmt: skip
