@@ -39,7 +39,8 @@ def more_room(cluster, pod="p"):
     return asked.try_changes((ObjectChange(old, new),), "Use a larger machine for n0")
 
 
-@pytest.mark.parametrize(("seconds", "how"), [(30, "gone"), (300, "gone"), (3600, "still there")], ids=["short", "usual", "long"])
+@pytest.mark.parametrize(("seconds", "how"), [(30, "gone"), (300, "gone"), (900, "still there"), (3600, "still there")],
+                         ids=["short", "usual", "longer", "long"])
 def test_a_fix_that_holds_for_a_time_says_for_how_long(seconds, how):
     """The pod gets the node and is deleted when its toleration ends, also if that is after the run."""
     tried = more_room(Cluster.from_manifests([node("n0", TAINT), lone_pod(seconds)]))
