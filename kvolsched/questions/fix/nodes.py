@@ -302,8 +302,7 @@ def _pods_in_the_way(demand: Demand, trial: TrialCluster, node: Node) -> list[Po
     seen = trial.seen
     if demand.sort not in ("spread", "anti-affinity", "objection", "claim"):
         return seen.pods_on(node.metadata.name)
-    key = demand.about
-    value = node.metadata.labels.get(key)
+    key, value = demand.about, node.metadata.labels.get(demand.about)
     inside = [
         other
         for other in seen.all_nodes()

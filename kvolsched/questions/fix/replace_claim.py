@@ -46,9 +46,7 @@ def replace_with_delayed_class(claim: PersistentVolumeClaim, trial: TrialCluster
     if storage_class is None or storage_class.delayed or not volumes.has_provisioner(storage_class):
         return
     later = f"{name}-wait"
-    like = attrs.evolve(
-        storage_class, metadata=ObjectMeta(name=later), volume_binding_mode=WAIT_FOR_FIRST_CONSUMER
-    )
+    like = attrs.evolve(storage_class, metadata=ObjectMeta(name=later), volume_binding_mode=WAIT_FOR_FIRST_CONSUMER)
     changes = [ObjectChange(None, like)] if trial.get("StorageClass", later) is None else []
     words = f"with a class {later} that delays binding (WaitForFirstConsumer)"
     yield from _replace_one_claim(claim, trial, later, words, changes)
