@@ -7,7 +7,7 @@ from unittest.mock import patch
 from attrs import evolve
 from waiting_pods import cluster_of
 
-from fix_cases.costs import world
+from fix_cases.costs import hosting, world
 from fix_cases.whole import owned
 from kvolsched import Cluster, make
 from kvolsched.api.kinds.meta import evolve_parts
@@ -274,6 +274,8 @@ ANSWERS = {
     "fix: nothing lifts it": lambda: answer(pod("app")),
     "fix: a gate": lambda: answer(node("n1"), pod("app", gates=["example.com/q"])),
     "fix: a gate, and no room": lambda: answer(node("n1", cpu="1"), node("n2", cpu="500m"), pod("app", cpu="2", gates=["example.com/q"])),
+    "fix: a port of the only node is taken": lambda: answer(
+        node("n1"), {**pod("x", running_on="n1"), "spec": {**pod("x")["spec"], **hosting(80), "nodeName": "n1"}}, pod("app", **hosting(80)), run=False),
     "fix: an autoscaler's taint": lambda: answer(node("n1", taints=["ToBeDeletedByClusterAutoscaler=1767225600:NoSchedule"]), node("n2", cpu="50m"), pod("app")),
     "fix: a large cluster, in a notebook and in a terminal": lambda: large(lambda: "\n".join([
         answer(node("n1"), node("n2"), pod("app", nodeSelector={"disk": "ssd"}), run=False),
