@@ -317,7 +317,7 @@ def diff(cluster: ClusterCore, other: object) -> Diff:
         name = other if isinstance(other, str) else getattr(other, "name", "design")
         raise TypeError(f"diff compares with a cluster, not with {other!r}; for other rules: "
                         f'old = c.under("{name}"); old.run(); c.diff(old)')  # fmt: skip
-    return Diff(_names(cluster, other), different_fields(cluster, other), tuple(_passes(cluster, other)),
+    return Diff(names_of(cluster, other), different_fields(cluster, other), tuple(_passes(cluster, other)),
                 tuple(_notes(cluster, other)), first_difference(cluster, other))  # fmt: skip
 
 
@@ -346,7 +346,7 @@ def _kind(key: Key) -> int:
     return _KINDS.index(key.kind) if key.kind in _KINDS else len(_KINDS)
 
 
-def _names(cluster: ClusterCore, other: ClusterCore) -> tuple[str, str]:
+def names_of(cluster: ClusterCore, other: ClusterCore) -> tuple[str, str]:
     """Return what two clusters are called; if that is the same, with their rules, or by which was asked."""
     names = cluster.name or "this", other.name or "other"
     if names[0] != names[1] or cluster is other:

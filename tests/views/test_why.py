@@ -414,3 +414,12 @@ def test_an_edit_is_looked_for_only_for_the_first_causes():
     edits = [line.edit for line in lines_of(answers, heads_of(answers))]
 
     assert [f"Label n1 k{number}=x" for number in range(8)] + ["", ""] == edits
+
+
+def test_of_a_pod_whose_node_is_chosen_no_edit_is_told():
+    """It waits for its volumes alone, also where it fills its node; the one behind it is told of an edit."""
+    c = Cluster.from_manifests([make.node("n1", cpu="1"), make.pod("a", cpu="1"), make.pod("b", cpu="1")])
+    c.step()
+    answers = c.why()
+    assert [("default/a", ""), ("default/b", "Add a node (1 cpu, 64Gi memory)")] == [
+        (line.of.pods[0], line.edit) for line in lines_of(answers, heads_of(answers))]

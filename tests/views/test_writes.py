@@ -191,3 +191,13 @@ def test_names_of_many_components_are_whole():
 
     assert who == cells(page)[0][3:]
     assert [] == faults(page)
+
+
+def test_two_runs_of_one_name_and_rules_are_told_apart():
+    """Beside a fork of its own name a cluster is this one; what is no run is refused, with what tells of an object."""
+    cluster = kvolsched.scenario("zonal-example")
+    cluster.run()
+    same = cluster.fork(cluster.name)
+    assert ["this", "other"] == cells(cluster.writes(same).draw(900, ""))[0][:2]
+    with pytest.raises(TypeError, match=r"not of 'pod/my-pod'; an object has c\.story"):
+        cluster.writes("pod/my-pod")

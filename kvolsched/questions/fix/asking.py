@@ -361,7 +361,8 @@ def nearest_edit(objects: Mapping[Key, Any], profile: Profile, kept: KeptSnapsho
     trial = TrialCluster(objects, Key("Pod", *pod.split("/")), profile, kept.of(objects, at))
     before = pods.let_it_be_tried(trial)
     with trial.with_changes([change for edit in before for change in edit.changes]):
-        found = () if trial.judge().any_feasible else search(trial).found[:1]
+        is_placed = trial.pod.spec.node_name or trial.judge().any_feasible  # then only its volumes are awaited
+        found = () if is_placed else search(trial).found[:1]
     edits = [*before, *(edit for fix in found for edit in fix.edits)]
     if gates := trial.pod.spec.scheduling_gates:
         edits[0] = pods.wait_for_gates(gate.name for gate in gates)

@@ -20,6 +20,7 @@ from kvolsched.api.notebook_output import Rows
 from kvolsched.controllers.custom_controller import is_custom
 from kvolsched.core.component_names import COMPONENT_NAMES, DISPLAY_NAMES
 from kvolsched.core.core import USER, ClusterCore
+from kvolsched.questions.differences import names_of
 from kvolsched.questions.explain import FieldChange, changed_fields, changes_of
 from kvolsched.rules.revision import NOT_DRIVERS
 from kvolsched.views import frame as f
@@ -104,19 +105,26 @@ class Writes(Rows[WriteRow], Figure):
 
 
 def writes(cluster: ClusterCore, other: ClusterCore | RecordedWrites | None) -> Writes:
-    """Draw the writes in order, with who saw each when; or beside those of another cluster or of a recorded trace."""
+    """Draw the writes in order, with who saw each when; or beside those of another cluster or of a recorded trace.
+
+    Raises:
+        TypeError: the other one is neither.
+    """
     if other is None:
         rows, columns = rows_of(cluster), components(cluster)
         return Writes(lambda width, _selection: draw(rows, columns, width), reading(rows, columns), rows=rows)
     rows = recorded_kinds(cluster)
     if not isinstance(other, ClusterCore):
+        if not hasattr(other, "timeline"):
+            raise TypeError(f'writes are compared with those of a cluster or a recorded trace, not of {other!r:.60}; '
+                            'an object has c.story("pod/web")')
         theirs, names = rows_of_trace(other), ("here", f"Kubernetes {other.version}")
         accepted = (row for row in rows if row.kind == "write")  # a recording has no others
         rows = tuple(evolve(row, place="|" + row.place.partition("|")[2]) for row in accepted)
     else:
         theirs = recorded_kinds(other)
         revisions = (cluster.revision.name, other.revision.name)
-        names = revisions if revisions[0] != revisions[1] else (cluster.name, other.name)
+        names = revisions if revisions[0] != revisions[1] else names_of(cluster, other)
     return beside(rows, theirs, names)
 
 
