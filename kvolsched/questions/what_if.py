@@ -257,9 +257,9 @@ def _values(text: str, wanted: Any) -> tuple[Any, ...]:
             return (False, True)
         case (int(first), int(last)) if isinstance(wanted, tuple) and first < last:
             step = -(-(last - first) // (MAX_VALUES - 1))
-            return tuple(range(first, last + 1, step))
+            return (*range(first, last, step), last)
         case (int(first), int(last), int(step)) if isinstance(wanted, tuple) and first < last and step > 0:
-            wanted = list(range(first, last + 1, step))
+            wanted = [*range(first, last, step), last]
     if not isinstance(wanted, list) or not wanted or len(wanted) > MAX_VALUES:
         raise ValueError(f"{text}: {wanted!r} are no values; write (1, 12) for a range with both ends, bool, or a list "
                          f"of at most {MAX_VALUES} values")  # fmt: skip

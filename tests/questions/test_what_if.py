@@ -129,7 +129,7 @@ def test_a_patch_has_the_fields_alone(cluster, values, patch):
 
 @pytest.mark.parametrize(("wanted", "values"), [
     (bool, (False, True)), ((1, 3), (1, 2, 3)), ((1, 24), tuple(range(1, 25))), ((1, 25), tuple(range(1, 26, 2))),
-    ((1, 47), tuple(range(1, 48, 2))), ((0, 100, 10), tuple(range(0, 101, 10))), ((0, 4, 3), (0, 3)), ([3, 1], (3, 1)),
+    ((1, 47), tuple(range(1, 48, 2))), ((0, 100, 10), tuple(range(0, 101, 10))), ((0, 4, 3), (0, 3, 4)), ([3, 1], (3, 1)),
     ((0, 23, 1), tuple(range(24))), ([None], (None,)), (list(range(24)), tuple(range(24))),
 ])  # fmt: skip
 def test_values_are_a_range_both_or_a_list(wanted, values):
@@ -334,8 +334,10 @@ def test_ranges_lists_and_starts(cluster):
     few, many, other = varied_fields(cluster, {REPLICAS: (1, 12), MAX_SKEW: (1, 100), TAINTS_POLICY: ["Honor", "Ignore"]})
 
     assert (tuple(range(1, 13)), 5) == (few.values, few.start)
-    assert (20, 1, 96) == (len(many.values), many.values[0], many.values[-1])
+    assert (*range(1, 97, 5), 100) == many.values
     assert ("maxSkew", "Honor") == (many.label, other.values[other.start])
+    stepped, exact = varied_fields(cluster, {REPLICAS: (0, 100, 30), MAX_SKEW: (1, 24)})
+    assert ((0, 30, 60, 90, 100), tuple(range(1, 25))) == (stepped.values, exact.values)
 
 
 @pytest.mark.parametrize("values", [(3, 1), 5, [], "abc", (1.5, 3), list(range(30))])
