@@ -314,7 +314,7 @@ class Tests:
     def of(self, path, line):
         """Return the tests of a line, the promising ones first."""
         inside = self.statement(path, line) or self.of_default(path, line)
-        found = self.of_statement(inside) if inside else self.of_names(path, line)
+        found = self.of_statement(inside) if inside else self.of_names(path, line) or self.of_module(path)
         here = str(path)
         rare = Counter()  # tests of what few tests run in this function, then in this module, see what others never do
         for place, weight in ((_function(inside), 1), (_module(inside), 0.1)) if inside else ():
@@ -344,6 +344,10 @@ class Tests:
         if known not in self.runs:
             return {test for other in self.functions.get(_function(known), ()) for test in self.runs[other]}
         return self.runs[known]
+
+    def of_module(self, path):
+        """Return the tests that run any function of a module: of a name that only decorators read."""
+        return {test for known in self.functions.get(path.name, ()) for test in self.runs[known]}
 
     def of_names(self, path, line):
         """Return the tests that run a statement with a name that is defined at this line, or made of such names."""

@@ -100,6 +100,7 @@ def on(name, node="n1", cpu="1", **fields):
     ([on("a"), on("b", cpu="0"), on("c", cpu="0"), on("d", cpu="0")], "node n1 has 3 pods, its pods ask for 4"),
     ([on("a", cpu="9"), on("b", cpu="0"), on("c", cpu="0"), on("d", cpu="0")], "node n1 has 2 cpu, its pods ask for 9"),
     ([on("a", requests={"example.com/gpu": "1"})], "node n1 has 0 example.com/gpu, its pods ask for 1"),
+    ([on("a", requests={"example.com/gpu": "1", "cpu": "9", "a.b/c": "1"})], "node n1 has 0 a.b/c, its pods ask for 1"),
     ([on("a"), on("b"), on("c", status={"phase": "Succeeded"}), on("d", cpu="1", status={"phase": "Failed"})], ""),
 ])  # fmt: skip
 def test_nodes_hold_what_they_run(pods, wrong):

@@ -80,7 +80,9 @@ def test_a_term_that_kubernetes_cannot_read_matches_nothing(racks):
 
 
 def test_many_nodes_are_counted_not_shown():
-    """Beyond a dozen nodes the rest is a number."""
+    """Beyond a dozen nodes the rest is a number; a dozen is shown whole."""
+    dozen = Cluster.from_manifests([make.node(f"n{n:02}", zone="a") for n in range(12)]).where("zone=a")
+    assert "12 of 12 nodes match: " + ", ".join(f"n{n:02}" for n in range(12)) == dozen.sentence
     many = Cluster.from_manifests([make.node(f"n{n:02}", zone="ab"[n % 2]) for n in range(30)]).where("zone=a")
     assert 15 == len(many)
     assert "\n18 nodes more\n15 of 30 nodes match: n00, " in repr(many)

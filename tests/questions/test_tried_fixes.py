@@ -312,3 +312,11 @@ def test_a_fix_with_one_change_of_a_volume_waits_for_the_loop(made, proof):
     found = asking._judged(asked, FoundFix(edits, ("n1",)))
 
     assert proof == (found and found.proof)
+
+
+@pytest.mark.parametrize(("waiting", "said"), [
+    ((), "db-0 runs on n1"), (("db-1",), "db-0 runs on n1; then db-1 waits"), (("db-1", "kv-1"), "db-0 runs on n1; then db-1 and kv-1 wait")])
+def test_who_waits_next_is_told_of_a_trial(waiting, said):
+    """One waits, several wait; without any nothing is said."""
+    trial = SimpleNamespace(is_not_needed=False, node="n1", phase="Running", pod_then="db-0", waited=1, told_of_owner="", next=waiting, leaving=())
+    assert said == Fix.tried.fget(SimpleNamespace(trial=trial))

@@ -155,10 +155,10 @@ def _smaller(before: Objects, after: Objects) -> Iterator[str]:
             if lacks[1] > max(0, lacks[0]):
                 yield f"{name} has {new.status.current_healthy} healthy pods of {new.status.desired_healthy}"
         elif key.kind in TEMPLATED and old.metadata.controller is None:
-            asked, asks = (getattr(getattr(each, "spec", None), "replicas", None) for each in (old, new))
+            asked, asks = (getattr(getattr(each, "spec", None), "replicas", None) or 0 for each in (old, new))
             if new is None:
                 yield f"{name} is gone"
-            elif asked is not None and asks is not None and asks < asked:
+            elif asks < asked:
                 yield f"{name} asks for {counted(asks, 'replica')} instead of {asked}"
 
 

@@ -181,7 +181,8 @@ class TriedFix(DrawnAnswer):
         if self.lack_moves_to:
             return f"it only moves the lack to {_names(self.lack_moves_to)}"
         if self.waits_now:
-            return f"{self.pod} gets a node, but {_names([pod.name for pod in self.waits_now])} waits now"
+            wait = "waits" if len(self.waits_now) == 1 else "wait"
+            return f"{self.pod} gets a node, but {_names([pod.name for pod in self.waits_now])} {wait} now"
         if self.gone:
             return f"{self.pod} gets a node, but nobody creates {_names(self.gone)} again"
         if self.harm.lost_claims:
