@@ -361,6 +361,20 @@ def test_only_columns_that_are_there_have_headings(count, headings):
     assert headings == words[words.index("domain"):words.index("sum if placed here") + 1]
 
 
+@pytest.mark.parametrize(("more", "skews"), [(0, ["41 − 39 = 2", "40 − 39 = 1", "39 − 39 = 0"]), (9_000, ["2", "1", "0"])])
+def test_a_skew_of_many_pods_ends_before_the_sum(more, skews):
+    """Where the terms of ActualSkew have no room before the next column, the difference alone stands there."""
+    c = Cluster.from_manifests([*zones(3), *running((41, 40, 39)), waiting(spread(ZONE, 2, **WEB))])
+    found, = skew_at(c, "web-6")
+    rows = tuple(evolve(row, counted=row.counted + more) for row in found.rows)
+    ledger = evolve(found, rows=rows, minimum=found.minimum + more)
+    sheet = Sheet(960)
+    skew_hard.draw(sheet, ledger, 0, ledger_parts.Legend())
+    words = re.findall(r"<text[^>]*>([^<]*)<", sheet.svg())
+
+    assert skews == [each for each in words if re.fullmatch(r"\d|\d+ − \d+ = \d+", each)]
+
+
 def test_many_pods_are_bars_that_end_where_they_should():
     """A bar ends at its count on the same scale as minimum and limit: the pod that is allowed ends at the limit."""
     c = Cluster.from_manifests([*zones(3), *running((41, 40, 39)), waiting(spread(ZONE, 2, **WEB))])

@@ -235,7 +235,7 @@ class WhatIf(DrawnPanel):
 
     def _fill(self) -> None:
         """Run some steps towards the nearest values that were not run yet."""
-        self._timer, begun = None, perf_counter()
+        self._timer, begun, known = None, perf_counter(), len(self.trials.outcomes)
         for positions in self._missing():
             while perf_counter() - begun < _BUDGET:
                 try:
@@ -245,7 +245,8 @@ class WhatIf(DrawnPanel):
                     self.trials.outcomes[positions] = TrialOutcome(0, 0, f"{type(error).__name__}: {error}")
                     break
         self._spent += perf_counter() - begun
-        self._draw(strips_only=True)
+        if len(self.trials.outcomes) > known:
+            self._draw(strips_only=True)
         self._fill_later()
 
     def close(self) -> None:

@@ -141,8 +141,10 @@ def _rows(
         if broad and not thin:
             _apart(sheet, row, c, top, legend)
             middle = top + high / 2
-            words = f"{row.counted} − {ledger.minimum} = {skew_rows.actual_skew(ledger, row)}"
-            sheet.word(c.actual, middle, words, "ink", size=12)
+            skew = skew_rows.actual_skew(ledger, row)
+            words = f"{row.counted} − {ledger.minimum} = {skew}"
+            fits = t.width(words, 12) <= c.sum - c.actual - 8
+            sheet.word(c.actual, middle, words if fits else str(skew), "ink", size=12)
         if broad or thin:
             skew_rows.draw_sum(sheet, ledger, row, c.sum, c.verdict, top + high / 2)
             repeated = _verdict(sheet, each, c, top, high, repeated, thin=thin)
